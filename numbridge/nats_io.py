@@ -1,0 +1,117 @@
+"""NATS: connections, streams and buckets with the settings that the promises need."""
+
+from collections.abc import Awaitable, Callable
+
+import nats
+import structlog
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+from nats.js.api import (
+    DiscardPolicy,
+    KeyValueConfig,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+from nats.js.errors import BadRequestError, NotFoundError
+from nats.js.kv import KeyValue
+
+from numbridge import names
+from numbridge.settings import CommonSettings
+
+log = structlog.get_logger("numbridge.nats")
+
+Hook = Callable[[], Awaitable[None]]
+
+_STREAM_EXISTS = 10058  # another process made it first, with other settings
+PENDING_BYTES = 8 * 1024 * 1024  # outgoing buffer while the server is away; beyond it publish raises
+
+
+async def connect(
+    settings: CommonSettings,
+    *,
+    on_reconnect: Hook | None = None,
+    on_disconnect: Hook | None = None,
+    on_error: Callable[[Exception], Awaitable[None]] | None = None,
+) -> Client:
+    """A connection that comes back by itself for ever.
+
+    Raises OSError or TimeoutError if there is no server at first.
+    """
+
+    async def errors(error: Exception) -> None:
+        log.warning("nats_error", error=f"{type(error).__name__}: {error}")
+        if on_error is not None:
+            await on_error(error)
+
+    async def gone() -> None:
+        log.warning("nats_disconnected")
+        if on_disconnect is not None:
+            await on_disconnect()
+
+    async def back() -> None:
+        log.info("nats_reconnected")
+        if on_reconnect is not None:
+            await on_reconnect()
+
+    return await nats.connect(
+        servers=[url.strip() for url in settings.nats_url.split(",")],
+        name=f"numbridge {settings.name}",
+        user_credentials=settings.nats_creds or None,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=0.25,
+        connect_timeout=3,
+        ping_interval=5,
+        max_outstanding_pings=2,
+        pending_size=PENDING_BYTES,
+        allow_reconnect=True,
+        error_cb=errors,
+        disconnected_cb=gone,
+        reconnected_cb=back,
+    )
+
+
+async def ensure_streams(js: JetStreamContext, replicas: int) -> None:
+    """Makes TABLES and RESULTS if they are not there; existing ones are left as the operator set them."""
+    # No age limit: adjourned games stay. A full stream refuses appends and drops nothing.
+    await _ensure(js, _config(names.TABLES, names.TABLES_SUBJECTS, RetentionPolicy.LIMITS, replicas))
+    await _ensure(js, _config(names.RESULTS, names.RESULTS_SUBJECTS, RetentionPolicy.WORK_QUEUE, replicas))
+
+
+def _config(name: str, subjects: str, retention: RetentionPolicy, replicas: int) -> StreamConfig:
+    return StreamConfig(
+        name=name,
+        subjects=[subjects],
+        retention=retention,
+        storage=StorageType.FILE,
+        num_replicas=replicas,
+        discard=DiscardPolicy.NEW,
+        allow_direct=True,
+    )
+
+
+async def _ensure(js: JetStreamContext, config: StreamConfig) -> None:
+    try:
+        await js.stream_info(str(config.name))
+    except NotFoundError:
+        try:
+            await js.add_stream(config)
+        except BadRequestError as error:
+            if error.err_code != _STREAM_EXISTS:
+                raise
+
+
+async def bucket(js: JetStreamContext, name: str, replicas: int) -> KeyValue:
+    """A KV bucket, made if it is not there."""
+    try:
+        return await js.key_value(name)
+    except NotFoundError:
+        pass
+    try:
+        return await js.create_key_value(
+            KeyValueConfig(bucket=name, history=1, storage=StorageType.FILE, replicas=replicas)
+        )
+    except BadRequestError as error:
+        if error.err_code != _STREAM_EXISTS:
+            raise
+        return await js.key_value(name)
