@@ -1,0 +1,160 @@
+"""Private real servers for tests: started on free ports in a temporary folder, stopped at the end.
+
+nats, redis      fixtures: one server each a test session and process
+nats_url, redis_url
+clean_nats       the NATS URL with every stream and bucket gone
+clean_redis      the Redis URL, emptied
+postgres_url     an empty database of a private PostgreSQL
+"""
+
+import asyncio
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import nats
+import pytest
+import pytest_asyncio
+from nats.js.api import StreamInfo
+
+from numbridge import redis_io
+from numbridge.local_servers import LocalServer, free_port, nats_server, redis_server
+
+
+def _run(server: LocalServer) -> None:
+    """Starts a server outside of any test's event loop."""
+    process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server.__dict__["popen"] = process
+
+    async def up() -> None:
+        async with asyncio.timeout(15):
+            while not await server._accepts():
+                if process.poll() is not None:
+                    raise RuntimeError(f"{server.argv[0]} ended with {process.returncode}")
+                await asyncio.sleep(0.02)
+
+    asyncio.run(up())
+
+
+def _end(server: LocalServer) -> None:
+    process: subprocess.Popen[bytes] = server.__dict__["popen"]
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real nats-server with JetStream, shared by this process's tests."""
+    server = nats_server(tmp_path_factory.mktemp("nats"), sync="2m")
+    _run(server)
+    yield f"nats://127.0.0.1:{server.port}"
+    _end(server)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Valkey or Redis, shared by this process's tests."""
+    server = redis_server(tmp_path_factory.mktemp("redis"))
+    _run(server)
+    yield f"redis://127.0.0.1:{server.port}/0"
+    _end(server)
+
+
+@pytest_asyncio.fixture
+async def clean_nats(nats_url: str) -> AsyncIterator[str]:
+    """The server without streams, buckets and consumers of an earlier test."""
+    client = await nats.connect(nats_url)
+    js = client.jetstream()
+    found: list[StreamInfo] = await js.streams_info()
+    for info in found:
+        await js.delete_stream(str(info.config.name))
+    await client.close()
+    yield nats_url
+
+
+@pytest_asyncio.fixture
+async def clean_redis(redis_url: str) -> AsyncIterator[str]:
+    """The server, emptied."""
+    client = redis_io.connect(redis_url)
+    await client.flushall()
+    await client.aclose()
+    yield redis_url
+
+
+def _postgres_bin() -> Path | None:
+    """Folder of the newest PostgreSQL's programs, Debian's or on PATH."""
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+    if versions:
+        return versions[-1]
+    initdb = shutil.which("initdb")
+    return Path(initdb).resolve().parent if initdb else None
+
+
+def _as_postgres() -> dict[str, int]:
+    """PostgreSQL refuses to run as root: Debian's package brings a user for it."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam("postgres")
+    return {"user": entry.pw_uid, "group": entry.pw_gid}
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL (without a database) of a private PostgreSQL; skips visibly where there is none."""
+    binaries = _postgres_bin()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    who = _as_postgres()
+    base = Path("/tmp") / f"numbridge-pg-{secrets.token_hex(4)}"  # short: a socket's path has a limit
+    base.mkdir(mode=0o700)
+    if who:
+        os.chown(base, who["user"], who["group"])
+    port = free_port()
+    data = base / "data"
+
+    def start(program: str, *args: str | Path) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [str(binaries / program), *map(str, args)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=base,
+            user=who.get("user"),
+            group=who.get("group"),
+        )
+
+    made = start("initdb", "-D", data, "-A", "trust", "-U", "numbridge", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+    assert made.wait(60) == 0
+    options = ("-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
+    server = start("postgres", "-D", data, "-p", str(port), "-k", base, *options)
+    deadline = time.monotonic() + 30
+    while start("pg_isready", "-h", "127.0.0.1", "-p", str(port)).wait(10) != 0:
+        assert server.poll() is None, "PostgreSQL ended at once"
+        assert time.monotonic() < deadline, "PostgreSQL did not come up"
+        time.sleep(0.1)
+    yield f"postgresql://numbridge@127.0.0.1:{port}"
+    server.send_signal(signal.SIGINT)  # "fast": open connections are cut
+    server.wait(20)
+    shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """An empty database of its own."""
+    import psycopg
+
+    name = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    yield f"{postgres_server}/{name}"
+    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
