@@ -27,7 +27,7 @@ def connect(url: str, *, connections: int = 16, timeout_s: float = 2.0) -> "Redi
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 2),
         decode_responses=False,
     )
-    return Redis(connection_pool=pool)
+    return Redis.from_pool(pool)  # closing the client closes the pool
 
 
 def script(client: "Redis", package: str, name: str) -> AsyncScript:
