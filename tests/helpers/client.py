@@ -75,7 +75,7 @@ class Client:
 
     def _take(self, event: Event) -> None:
         self.events.append(event)
-        game, version = event.get("game"), event.get("version")
+        game, version = str(event.get("game")), int(event.get("version", 0))
         if event["ev"] == "state":
             self.versions[game] = version
             self.views[game] = event["view"]
@@ -168,12 +168,6 @@ class Client:
             response.connection.transport.abort()
 
 
-def seek_id(ok: Event) -> str:
-    """The id in the answer to `seek`."""
-    seek = ok["seek"]
-    return str(seek["seek"] if isinstance(seek, dict) else seek)
-
-
 class Club:
     """The club's HTTP side, and a maker of clients; several gateways are used in turn."""
 
@@ -212,7 +206,7 @@ class Club:
         marks = [len(client.events) for client in (one, two)]
         posted = await one.ask("seek", room=room, **wish)
         try:
-            await two.ask("accept_seek", seek=seek_id(posted))
+            await two.ask("accept_seek", seek=posted["seek"])
         except Refused as refused:
             if refused.code != "gone":
                 raise
