@@ -2,15 +2,13 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from collections.abc import Callable
+from typing import Any
 
 
 async def eventually(
-    condition: Callable[[], T | Awaitable[T]], timeout_s: float = 10.0, every_s: float = 0.02, what: str = ""
-) -> T:
+    condition: Callable[[], Any], timeout_s: float = 10.0, every_s: float = 0.02, what: str = ""
+) -> Any:
     """Polls `condition` until it is true (and returns what it gave); its AssertionErrors count as "not yet".
 
     Raises AssertionError with the last failure when `timeout_s` has gone by.
