@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tablesvc.engine.events import Adjourned, Arrived, Ended, Event, Moved, Offered, Opened, Resumed, TakenOver
-from tablesvc.engine.seats import BLUE, COLOR, RED
+from tablesvc.engine.seats import COLOR
 from tablesvc.engine.state import State
 from tablesvc.engine.views import clock_view, move_view, pair
 
@@ -57,7 +57,7 @@ def _moved(game: str, event: Moved, after: State) -> Frames:
     watch["moves_left"] = 0 if to_move is None else position.moves_left
     watch["pie"] = to_move is not None and position.pie is not None
     watch["mistakes"] = pair(position.mistakes)
-    return Frames(watch | {"hand": position.hands[BLUE]}, watch | {"hand": position.hands[RED]}, watch)
+    return Frames(watch | {"hand": list(blue)}, watch | {"hand": list(red)}, watch)
 
 
 def _head(ev: str, game: str, after: State) -> Frame:
