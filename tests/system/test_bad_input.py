@@ -14,7 +14,7 @@ BAD_FRAMES = [
     '{"op": "join"}', '{"op": "join", "game": 5}', '{"op": "join", "game": "x", "since": "1"}',
     '{"op": "play", "game": "x", "version": 0}', '{"op": "play", "game": "x", "action": {"kind": "pie"}}',
     '{"op": "play", "game": "x", "version": true, "action": {"kind": "pie"}}',
-    PLAY % '{"kind": "fly"}', PLAY % '{"kind": "place", "tile": "4", "cell": "a1"}', 
+    PLAY % '{"kind": "fly"}', PLAY % '{"kind": "place", "tile": "4", "cell": "a1"}',
     PLAY % '{"kind": "place", "tile": 4}',
     '{"op": "seek"}', '{"op": "seek", "room": "blitz", "givens": "many"}',
     '{"op": "seek", "room": "blitz", "givens": [1]}', '{"op": "seek", "room": "blitz", "rated": "maybe"}',
