@@ -19,9 +19,20 @@ routing   who owns which shard
 v1        generated stubs of proto/numbridge/v1
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
-try:
-    RELEASE = version("numbridge")
-except PackageNotFoundError:  # run from a plain folder, without an install
-    RELEASE = "0+unknown"
+RELEASE: str  # read when it is first asked for: the reading costs more than all of `numbridge --help`
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> str:
+        if name != "RELEASE":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            release = version("numbridge")
+        except PackageNotFoundError:  # run from a plain folder, without an install
+            release = "0+unknown"
+        globals()["RELEASE"] = release
+        return release
