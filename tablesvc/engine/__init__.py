@@ -26,5 +26,6 @@ evolve      the effect of an event
 clock       deadlines and used time, derived from the state
 views       the whole picture for one viewer
 frames      one event for each viewer
-record, record_shape, record_check   `numbridge.record/1`: built, parsed, checked
+record      `numbridge.record/1`, built from events; record_json, record_shape: parsed; record_check: checked
+summary, picture   a record's position in figures and for eyes
 """

@@ -3,6 +3,8 @@
 from tablesvc.engine import clock
 from tablesvc.engine.decided import MARK_MS
 from tablesvc.engine.events import Moved
+from tablesvc.engine.field import Field
+from tablesvc.engine.position import Position
 from tablesvc.engine.seats import BLUE, COLOR, RED, Seat
 from tablesvc.engine.state import State
 
@@ -22,9 +24,9 @@ def view(state: State, seat: Seat | None, now_ms: int) -> View:
         "settings": table.settings.as_dict(),
         "players": {"blue": table.blue.as_dict(), "red": table.red.as_dict()},
         "blocks": table.deal.blocks,
-        "field": field_text(state),
+        "field": field_text(table.field, position),
         "givens": table.deal.givens,
-        "owners": owners_text(state),
+        "owners": owners_text(table.field, position),
         "marks": [
             {"cell": names[mark.cell], "digit": mark.digit, "by": COLOR[mark.by], "at": mark.at}
             for mark in state.marks
@@ -77,18 +79,14 @@ def pair(values: tuple[int, ...]) -> dict[str, int]:
     return {"blue": values[BLUE], "red": values[RED]}
 
 
-def field_text(state: State) -> str:
+def field_text(field: Field, position: Position) -> str:
     """Digits of the givens and of the solved cells, `.` elsewhere."""
-    open_cells = state.table.field.givens | state.position.solved
-    return "".join([digit if open_cells >> cell & 1 else "." for cell, digit in enumerate(state.table.deal.solution)])
+    shown = field.givens | position.solved
+    return "".join(["123456789"[digit - 1] if shown >> cell & 1 else "." for cell, digit in enumerate(field.solution)])
 
 
-def owners_text(state: State) -> str:
+def owners_text(field: Field, position: Position) -> str:
     """`b`, `r` or `.` for each cell."""
-    red, blue = state.position.owned
-    return "".join(
-        [
-            "b" if blue >> cell & 1 else "r" if red >> cell & 1 else "."
-            for cell in range(state.table.field.geometry.cells)
-        ]
-    )
+    red, blue = position.owned
+    cells = range(field.geometry.cells)
+    return "".join(["b" if blue >> cell & 1 else "r" if red >> cell & 1 else "." for cell in cells])
