@@ -41,48 +41,53 @@ class Cover:
         self.side = side
         self.blocks = blocks
         n, size, width = side, side * side, side + 1
-        digits_at, span = size * width, 3 * n * width
+        digits_at = size * width
         letters = sorted(set(blocks))
         if len(blocks) != size or len(letters) != n or any(blocks.count(letter) != n for letter in letters):
             raise BadLayout(f"a layout of side {n} is {n} different letters, {n} times each")
         block_of = [letters.index(letter) for letter in blocks]
-        row_cells, column_cells, every_cell, every_area, every_digit, cell_owner = _frame(n)
+        frame = _frame(n)
 
-        # One digit's share of the state, rows, columns, blocks: where each cell's bits lie, and whose each
-        # bit is.
-        share = [0] * span
-        areas = [0] * (3 * n)
-        block_cells = [0] * n
+        # One digit's share of the state, rows, columns, blocks: where each cell's bits lie, and whose the
+        # bits of its blocks are.
         cell_bits: list[int] = []
+        areas = list(frame.lines) + [0] * n
+        block_cells = [0] * n
+        block_owner = [0] * (n * width)
         filled = [0] * n
         for cell, block in enumerate(block_of):
-            row, column = divmod(cell, n)
-            in_row, in_column = row * width + column, (n + column) * width + row
-            in_block = (2 * n + block) * width + filled[block]
+            in_block = block * width + filled[block]
             filled[block] += 1
-            bits = 1 << in_row | 1 << in_column | 1 << in_block
-            cell_bits.append(bits)
-            share[in_row] = share[in_column] = share[in_block] = cell * n
-            areas[row] |= bits
-            areas[n + column] |= bits
-            areas[2 * n + block] |= bits
+            block_owner[in_block] = cell * n
+            bit = 1 << 2 * n * width + in_block
+            cell_bits.append(frame.line_bits[cell] | bit)
+            row, column = divmod(cell, n)
+            areas[row] |= bit
+            areas[n + column] |= bit
+            areas[2 * n + block] |= cell_bits[cell]
             block_cells[block] |= 1 << cell * width
         self._cell_bits = cell_bits
-        self.owner = cell_owner + [first + digit for digit in range(n) for first in share]
+        owner = list(frame.cell_owner)
+        for digit in range(n):
+            owner += frame.line_owner[digit]
+            owner += [first + digit for first in block_owner]
+        self.owner = owner
 
-        lows = every_cell | every_area * every_digit << digits_at
-        self.guards = lows << n
-        self.start = start = self.guards | lows * ((1 << n) - 1)
+        self.guards = frame.guards
+        self.start = start = frame.start
+        every_digit, shifts = frame.every_digit, frame.shifts
         whole = (2 << n) - 1  # a field and its guard
         closed = [areas[area] | 1 << area * width + n for area in range(3 * n)]
-        shifts = [(digit, digits_at + digit * span) for digit in range(n)]
         keep: list[int] = []
         for cell, block in enumerate(block_of):
             row, column = divmod(cell, n)
-            own = start & ~(whole << cell * width | cell_bits[cell] * every_digit << digits_at)
-            peers = row_cells[row] | column_cells[column] | block_cells[block]
-            digit_peers = closed[row] | closed[n + column] | closed[2 * n + block]
-            keep += [own & ~(peers << low | digit_peers << high) for low, high in shifts]
+            bits = cell_bits[cell]
+            # What choosing any digit here leaves of the state, and what one digit takes of that: the same
+            # digit's bits of the peers, in their cells' fields and in its own share.
+            own = start & ~(whole << cell * width | bits * every_digit << digits_at)
+            peers = (frame.line_cells[cell] | block_cells[block]) & ~(1 << cell * width)
+            digit_peers = (closed[row] | closed[n + column] | closed[2 * n + block]) & ~bits
+            keep += [own ^ peers << low ^ digit_peers << high for low, high in shifts]
         self.keep = keep
 
     def bits(self, candidate: int) -> int:
@@ -94,17 +99,52 @@ class Cover:
         return 1 << cell * width + digit | self._cell_bits[cell] << offset
 
 
-@lru_cache(maxsize=2)
-def _frame(n: int) -> tuple[list[int], list[int], int, int, int, list[int]]:
-    """What no layout changes: the cells of each row and column as lowest bits of their fields, the lowest
-    bits of all cells' fields, of one digit's share and of all shares, and the owners of the cells' bits."""
-    width = n + 1
-    row_cells = [sum(1 << (row * n + column) * width for column in range(n)) for row in range(n)]
-    column_cells = [sum(1 << (row * n + column) * width for row in range(n)) for column in range(n)]
-    every_area = sum(1 << area * width for area in range(3 * n))
-    every_digit = sum(1 << digit * 3 * n * width for digit in range(n))
-    cell_owner = [cell * n + digit for cell in range(n * n) for digit in (*range(n), 0)]
-    return row_cells, column_cells, sum(row_cells), every_area, every_digit, cell_owner
+class _Frame:
+    """What all layouts of a side share: rows, columns, and the shape of the state."""
+
+    __slots__ = (
+        "cell_owner",
+        "every_digit",
+        "guards",
+        "line_bits",
+        "line_cells",
+        "line_owner",
+        "lines",
+        "shifts",
+        "start",
+    )
+
+    def __init__(self, n: int) -> None:
+        size, width = n * n, n + 1
+        digits_at, span = size * width, 3 * n * width
+        self.every_digit = sum(1 << digit * span for digit in range(n))
+        """The lowest bit of each digit's share."""
+        self.shifts = [(digit, digits_at + digit * span) for digit in range(n)]
+        """By how much each digit shifts bits of the cells' fields, and of a share."""
+        cells = sum(1 << cell * width for cell in range(size))
+        areas = sum(1 << area * width for area in range(3 * n))
+        lows = cells | areas * self.every_digit << digits_at
+        self.guards = lows << n
+        self.start = self.guards | lows * ((1 << n) - 1)
+        self.line_bits = [
+            1 << cell // n * width + cell % n | 1 << (n + cell % n) * width + cell // n for cell in range(size)
+        ]
+        """A cell's bits in the rows and columns of a share."""
+        self.lines = [sum(self.line_bits[row * n : row * n + n]) for row in range(n)]
+        self.lines += [sum(self.line_bits[column::n]) for column in range(n)]
+        """Those of all cells of a row or column."""
+        rows = [sum(1 << cell * width for cell in range(row * n, row * n + n)) for row in range(n)]
+        columns = [sum(1 << cell * width for cell in range(column, size, n)) for column in range(n)]
+        self.line_cells = [rows[cell // n] | columns[cell % n] for cell in range(size)]
+        """The cells of a cell's row and column, as lowest bits of their fields."""
+        self.cell_owner = [cell * n + digit for cell in range(size) for digit in (*range(n), 0)]
+        line_owner = [0] * (2 * n * width)
+        for cell, bits in enumerate(self.line_bits):
+            line_owner[(bits & -bits).bit_length() - 1] = line_owner[bits.bit_length() - 1] = cell * n
+        self.line_owner = [[first + digit for first in line_owner] for digit in range(n)]
+
+
+_frame = lru_cache(maxsize=2)(_Frame)
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,6 @@ Connected means by the six neighbours a hexagon has (decided); the relation is `
 here knows it.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 from random import Random
 
@@ -58,19 +57,18 @@ def is_connected_layout(side: int, blocks: str) -> bool:
 def draw_layout(side: int, rng: Random) -> str:
     """A layout whose blocks are lettered from "a" in the order in which they are met, row by row.
 
-    A block that is a whole row or a whole column would only say again what that row says, so such a layout is
-    drawn again.
+    A block that is a whole row or a whole column would only say again what that line says, so such a layout
+    is drawn again.
     """
     while True:
         shapes = _divide(side, rng)
         if shapes is not None and not any(_is_line(side, shape) for shape in shapes):
             break
-    block_of = {cell: number for number, shape in enumerate(shapes) for cell in shape}
-    letters: dict[int, str] = {}
-    for cell in range(side * side):
-        if block_of[cell] not in letters:
-            letters[block_of[cell]] = LETTERS[len(letters)]
-    return "".join(letters[block_of[cell]] for cell in range(side * side))
+    blocks = [""] * (side * side)
+    for letter, shape in zip(LETTERS, sorted(map(sorted, shapes)), strict=False):
+        for cell in shape:
+            blocks[cell] = letter
+    return "".join(blocks)
 
 
 def _is_line(side: int, shape: list[int]) -> bool:
@@ -79,66 +77,70 @@ def _is_line(side: int, shape: list[int]) -> bool:
 
 def _divide(side: int, rng: Random) -> list[list[int]] | None:
     """Shapes of `side` cells, None when some shape on the way could not be cut."""
-    whole = list(range(side * side))
-    waiting, done = [whole], []
+    near = neighbours(side)
+    waiting, done = [list(range(side * side))], []
     while waiting:
         shape = waiting.pop()
         if len(shape) == side:
             done.append(shape)
             continue
+        member = set(shape)
+        inside = {cell: [other for other in near[cell] if other in member] for cell in shape}
         for _ in range(TREES_PER_CUT):
-            halves = _cut(side, shape, rng)
-            if halves is not None:
-                waiting.extend(halves)
+            under = _cut(side, shape, inside, rng)
+            if under:
+                waiting.append([cell for cell in shape if cell not in under])
+                waiting.append([cell for cell in shape if cell in under])
                 break
         else:
             return None
     return done
 
 
-def _cut(side: int, shape: list[int], rng: Random) -> tuple[list[int], list[int]] | None:
-    """Both sides of an edge of a fresh tree that leaves a multiple of n on either, None when the tree has
-    none."""
-    parent, order = _spanning_tree(side, shape, rng)
+def _cut(side: int, shape: list[int], inside: dict[int, list[int]], rng: Random) -> set[int]:
+    """One side of an edge of a fresh tree that leaves a multiple of n cells on either, nothing when the tree
+    has no such edge."""
+    parent, order = _spanning_tree(shape, inside, rng)
     weight = dict.fromkeys(shape, 1)
     cuts = []
     for cell in reversed(order):
-        if weight[cell] % side == 0:
+        share = weight[cell]
+        weight[parent[cell]] += share
+        if not share % side:
             cuts.append(cell)
-        weight[parent[cell]] += weight[cell]
     if not cuts:
-        return None
-    top = cuts[below(rng, len(cuts))]
-    under = {top}
+        return set()
+    under = {cuts[below(rng, len(cuts))]}
     for cell in order:
         if parent[cell] in under:
             under.add(cell)
-    return [cell for cell in shape if cell in under], [cell for cell in shape if cell not in under]
+    return under
 
 
-def _spanning_tree(side: int, shape: list[int], rng: Random) -> tuple[dict[int, int], list[int]]:
-    """A uniform spanning tree: the parent of each cell but the root, and those cells, each after its
-    parent."""
-    near = neighbours(side)
-    member = set(shape)
-    inside = {cell: [other for other in near[cell] if other in member] for cell in shape}
-    random: Callable[[], float] = rng.random
-    root = shape[below(rng, len(shape))]
-    joined = {root}
+def _spanning_tree(shape: list[int], inside: dict[int, list[int]], rng: Random) -> tuple[dict[int, int], list[int]]:
+    """A uniform spanning tree: the parent of each cell but the root, and those cells, each after its parent.
+
+    Wilson's way gives every tree the same chance whatever the root; one in the middle is met soonest.
+    """
+    random = rng.random
+    root = shape[len(shape) // 2]
     parent: dict[int, int] = {}
     order: list[int] = []
-    step: dict[int, int] = {}
+    outside = set(shape)
+    outside.discard(root)
     for first in shape:
+        if first not in outside:
+            continue
         cell = first
-        while cell not in joined:
+        while cell in outside:
             around = inside[cell]
-            step[cell] = cell = around[int(random() * len(around))]
+            parent[cell] = cell = around[int(random() * len(around))]
         path = []
         cell = first
-        while cell not in joined:
-            joined.add(cell)
-            parent[cell] = step[cell]
+        while cell in outside:
+            outside.discard(cell)
             path.append(cell)
-            cell = step[cell]
-        order.extend(reversed(path))
+            cell = parent[cell]
+        path.reverse()
+        order += path
     return parent, order

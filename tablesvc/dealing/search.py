@@ -10,6 +10,8 @@ second one within a few steps of the bottom instead of sending the search off in
 from tablesvc.dealing.cover import Cover
 from tablesvc.dealing.errors import Undecided
 
+BITS = [tuple(bit for bit in range(9) if field >> bit & 1) for field in range(1 << 9)]  # set in each number
+
 
 class Steps:
     """How many more dead ends a search may meet."""
@@ -67,27 +69,39 @@ def choices(tables: Cover, state: int, turn: int = 0) -> list[int]:
         fewest = (more - low) & open_ ^ open_
         if fewest:
             break
-    for _ in range(turn % fewest.bit_count()):
-        fewest &= fewest - 1
+    if turn:
+        for _ in range(turn % fewest.bit_count()):
+            fewest &= fewest - 1
     at = (fewest & -fewest).bit_length() - 1 - n
-    field = state >> at & ((1 << n) - 1)
     owner = tables.owner
-    return [owner[at + bit] for bit in range(n) if field >> bit & 1]
+    return [owner[at + bit] for bit in BITS[state >> at & ((1 << n) - 1)]]
 
 
-def search(tables: Cover, state: int, steps: Steps | None = None, turn: int = 0) -> list[int] | None:
-    """The candidates of any solution, None when there is none. turn: another number, another order. Raises
-    Undecided."""
+def search(
+    tables: Cover, state: int, steps: Steps | None = None, turn: int = 0, near: list[int] | None = None
+) -> list[int] | None:
+    """The candidates of any solution, None when there is none. Raises Undecided.
+
+    turn: another number, another order. near: a full field (a candidate for each cell, in order) to stay near
+    to where there is a choice, so that what is found differs from it in few cells.
+    """
+    n, keep = tables.side, tables.keep
     chosen: list[int] = []
-    stack: list[tuple[int, int]] = []
+    stack: list[tuple[int, int]] = []  # states before a choice, and how many were chosen before it
     while True:
         state = propagate(tables, state, chosen)
         if state == 0:
             return chosen
         if state > 0:
-            candidate = choices(tables, state, turn)[turn % 2]
-            stack.append((state & ~tables.bits(candidate), len(chosen)))
-            state &= tables.keep[candidate]
+            options = choices(tables, state, turn)
+            candidate = options[turn % 2]
+            if near is not None:
+                for option in options:
+                    if near[option // n] == option:
+                        candidate = option
+                        break
+            stack.append((state, len(chosen)))
+            state &= keep[candidate]
             chosen.append(candidate)
             continue
         if not stack:
@@ -95,6 +109,7 @@ def search(tables: Cover, state: int, steps: Steps | None = None, turn: int = 0)
         if steps is not None:
             steps.take()
         state, length = stack.pop()
+        state &= ~tables.bits(chosen[length])
         del chosen[length:]
 
 
@@ -105,22 +120,23 @@ def another(tables: Cover, state: int, known: list[int], steps: Steps | None = N
     Raises Undecided, ValueError when the known solution does not fit the state.
     """
     chosen: list[int] = []
-    stack: list[tuple[int, int]] = []
+    stack: list[tuple[int, int]] = []  # states before a choice, and how many were chosen before it
     n, keep = tables.side, tables.keep
     while state := propagate(tables, state, chosen):
         if state < 0:
             raise ValueError("the known solution does not solve this field")
         candidate = next(c for c in choices(tables, state) if known[c // n] == c)
-        stack.append((state & ~tables.bits(candidate), len(chosen)))
+        stack.append((state, len(chosen)))
         state &= keep[candidate]
         chosen.append(candidate)
     while stack:
         state, length = stack.pop()
+        state &= ~tables.bits(chosen[length])
         del chosen[length:]
         # The other side of a branch that the known solution took: whatever solves it is new.
         if steps is not None:
             steps.take()
-        found = search(tables, state, steps)
+        found = search(tables, state, steps, near=known)
         if found is not None:
             return chosen + found
     return None
