@@ -6,7 +6,7 @@ A set of cells is an int with bit `row*side + column` set for each.
 from dataclasses import dataclass
 from functools import lru_cache
 
-_STEPS = ((0, -1), (0, 1), (-1, 0), (-1, 1), (1, -1), (1, 0))
+_STEPS = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
 
 
 @dataclass(frozen=True, slots=True)
