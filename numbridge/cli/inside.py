@@ -1,0 +1,73 @@
+"""A short visit to a running cluster from the inside: NATS, who owns what, gRPC calls with a bound on every wait."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import nats.errors
+import nats.js.errors
+import structlog
+from grpc import aio
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+
+from numbridge import nats_io, rpc
+from numbridge.cli.cluster import ClientSettings
+from numbridge.cli.errors import CheckFailed
+from numbridge.routing import Routes
+
+CALL_S = 3.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Connections of one visit."""
+
+    settings: ClientSettings
+    client: Client
+    js: JetStreamContext
+    routes: Routes
+
+
+@asynccontextmanager
+async def visit(settings: ClientSettings) -> AsyncIterator[Inside]:
+    """Connects, reads the shard map, and leaves again. Raises CheckFailed if NATS can't be reached."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))  # what fails is said by the command
+    try:
+        client = await nats_io.connect(settings)
+    except (OSError, TimeoutError, nats.errors.Error) as error:
+        raise CheckFailed(f"NATS can't be reached at {settings.nats_url}: {error}") from None
+    try:
+        js = client.jetstream(timeout=CALL_S)
+        try:
+            routes = await Routes.open(js, settings.shards, settings.stream_replicas)
+            await routes.start()
+        except (TimeoutError, nats.errors.Error, nats.js.errors.Error) as error:
+            raise CheckFailed(f"JetStream at {settings.nats_url} does not answer: {error}") from None
+        try:
+            yield Inside(settings, client, js, routes)
+        finally:
+            await routes.stop()
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def calling(settings: ClientSettings, address: str) -> AsyncIterator[aio.Channel]:
+    """A channel for a few calls."""
+    channel = rpc.channel(settings, address)
+    try:
+        yield channel
+    finally:
+        await channel.close(None)
+
+
+async def answer_of(call: Awaitable[T]) -> T | None:
+    """The answer of a gRPC call; None if the service can't be reached or refuses."""
+    try:
+        return await call
+    except aio.AioRpcError:
+        return None

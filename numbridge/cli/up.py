@@ -1,0 +1,183 @@
+"""`numbridge up`: a whole cluster on this machine, real NATS and Redis included, until Ctrl-C."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from numbridge.cli.child import Child
+from numbridge.cli.datadir import DataDir, Process, default_root
+from numbridge.cli.errors import DONE, FAILED, CheckFailed, UsageError
+from numbridge.cli.main import COMMANDS, Subparsers
+from numbridge.cli.plan import Options, Plan, make
+from numbridge.cli.ports import HOST, Ports, PortTaken, PublicPort
+from numbridge.cli.supervisor import Supervisor
+from numbridge.local_servers import ServerError
+
+_TRIM_S = 20.0
+_GRACE_S = 30.0  # beyond a service's own drain_ms: its stops have bounds of their own below that
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    """An argparse type: a whole number within limits."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{value} is not from {least} to {most}")
+        return value
+
+    return read
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """See the protocol, section 3."""
+    parser = subparsers.add_parser("up", help=COMMANDS["up"].help, description=COMMANDS["up"].help)
+    parser.add_argument("--port", type=_number(0, 65_535), default=8080, help="public port; 0 picks a free one (8080)")
+    parser.add_argument("--workers", type=_number(1, 32), default=2, metavar="N", help="table workers (2)")
+    parser.add_argument("--gateways", type=_number(1, 32), default=1, metavar="N", help="gateways, one port (1)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help=f"where state lives ({default_root()})")
+    parser.add_argument("--rooms", type=Path, metavar="FILE", help="rooms file (the club's four rooms)")
+    parser.add_argument("--bots", type=_number(0, 1000), default=0, metavar="N", help="house bots (0)")
+    parser.add_argument("--no-limits", action="store_true", help="lift rate and count limits, for load tests")
+    parser.add_argument("--postgres", metavar="URL", help="database instead of SQLite in DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the cluster; 0 after an orderly end, 1 after a forced one or if it can't be kept running."""
+    rooms = _checked_rooms(args.rooms)
+    data = DataDir(args.data or default_root())
+    env = dict(os.environ)
+    if args.postgres:
+        env["NUMBRIDGE_DATABASE_URL"] = args.postgres
+    host = env.get("NUMBRIDGE_LISTEN_HOST") or HOST
+    with data.claim():
+        public, ports = _public_port(host, args.port), Ports()
+        try:
+            options = Options(
+                port=public.port,
+                workers=args.workers,
+                gateways=args.gateways,
+                rooms=rooms,
+                bots=args.bots,
+                limits=not args.no_limits,
+            )
+            data.signing_key()
+            plan = make(options, data, ports, env, os.getpid())
+            return asyncio.run(_Up(plan, data).run())
+        except ServerError as error:
+            raise CheckFailed(str(error)) from None
+        finally:
+            ports.close()
+            public.close()
+
+
+def _public_port(host: str, port: int) -> PublicPort:
+    try:
+        return PublicPort(host, port)
+    except PortTaken:
+        raise UsageError(f"port {port} is in use; give another with --port") from None
+    except OSError as error:
+        raise UsageError(f"can't listen on {host}:{port}: {error.strerror or error}") from None
+
+
+def _checked_rooms(path: Path | None) -> Path | None:
+    """The rooms file, once it has been read without an error."""
+    if path is None:
+        return None
+    from numbridge.rooms import RoomsError, load
+
+    try:
+        load(path)
+    except RoomsError as error:
+        raise UsageError("\nnumbridge: ".join(f"{path}: {problem}" for problem in error.problems)) from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    return path
+
+
+class _Up:
+    """One run of a planned cluster."""
+
+    def __init__(self, plan: Plan, data: DataDir) -> None:
+        self._plan = plan
+        self._data = data
+        self._children = [Child(spec, data.fresh_log(spec.name)) for spec in plan.specs]
+        self._up = False
+
+    async def run(self) -> int:
+        """Starts, waits for a signal or a failure, stops; the exit code."""
+        first, second = asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, lambda: (second if first.is_set() else first).set())
+        began = time.monotonic()
+        supervisor = Supervisor(self._children, _say, _warn, self._write)
+        asked = asyncio.create_task(first.wait())
+        trimming = asyncio.create_task(self._trim())
+        try:
+            starting = asyncio.create_task(supervisor.start())
+            await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                await starting
+                self._up = True
+                self._write()
+                self._announce(time.monotonic() - began)
+                failed = asyncio.create_task(supervisor.failed())
+                await asyncio.wait([failed, asked], return_when=asyncio.FIRST_COMPLETED)
+                if failed.done():
+                    await failed
+                failed.cancel()
+            else:
+                starting.cancel()
+            _say("stopping; once more to force it")
+        finally:
+            trimming.cancel()
+            orderly = await supervisor.stop(self._grace_s(), second)
+        _say("stopped" if orderly else "stopped by force; nothing acknowledged is lost")
+        return DONE if orderly else FAILED
+
+    def _grace_s(self) -> float:
+        drain_ms = os.environ.get("NUMBRIDGE_DRAIN_MS", "20000")
+        return _GRACE_S + (int(drain_ms) / 1000 if drain_ms.isdigit() else 0.0)
+
+    async def _trim(self) -> None:
+        while True:
+            await asyncio.sleep(_TRIM_S)
+            await asyncio.to_thread(self._data.trim_logs)
+
+    def _write(self) -> None:
+        """cluster.json, once all is ready and whenever a process has changed after that."""
+        if not self._up:
+            return
+        processes = [
+            Process(child.spec.name, child.spec.kind, child.pid, child.spec.port, child.spec.metrics_port)
+            for child in self._children
+        ]
+        self._data.write(replace(self._plan.info, processes=processes))
+
+    def _announce(self, seconds: float) -> None:
+        _say(f"\nNumbridge is up after {seconds:.1f} s:  {self._plan.info.url}\n")
+        for child in self._children:
+            spec = child.spec
+            if spec.metrics_port is None:
+                continue
+            own = f"http://{HOST}:{spec.port}" if spec.kind == "gateway" else ""
+            _say(f"  {spec.name:<10} {own:<24} metrics http://{HOST}:{spec.metrics_port}/metrics")
+        _say(f"\nData and logs are in {self._data.root}. Ctrl-C stops it.")
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _warn(line: str) -> None:
+    print(f"numbridge up: {line}", file=sys.stderr, flush=True)
