@@ -117,10 +117,10 @@ class App:
 
         server = web.Application()
         server.add_routes([web.get("/metrics", metrics), web.get("/healthz", healthz), web.get("/readyz", readyz)])
-        runner = web.AppRunner(server, access_log=None, handle_signals=False)
+        runner = web.AppRunner(server, access_log=None, handle_signals=False, shutdown_timeout=1)
         await runner.setup()
         self._stack.push_async_callback(runner.cleanup)
-        site = web.TCPSite(runner, self.settings.metrics_host, self.settings.metrics_port, shutdown_timeout=1)
+        site = web.TCPSite(runner, self.settings.metrics_host, self.settings.metrics_port)
         await site.start()
         self.metrics_port = runner.addresses[0][1]
 
