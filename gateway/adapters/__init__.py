@@ -1,0 +1,1 @@
+"""gRPC and NATS behind the gateway's ports; one client library a file."""

@@ -1,0 +1,58 @@
+"""The lobby over gRPC."""
+
+from grpc import aio
+
+from gateway.adapters.calls import Calls, checked
+from numbridge.v1 import lobby_pb2 as pb
+from numbridge.v1 import lobby_pb2_grpc
+
+
+class LobbyClient:
+    """Implements ports.Lobby."""
+
+    def __init__(self, channel: aio.Channel, timeout_ms: int) -> None:
+        self._stub = lobby_pb2_grpc.LobbyStub(channel)
+        self._calls = Calls(timeout_ms)
+
+    async def rooms(self) -> pb.GetRoomsReply:
+        return await self._calls.safe(self._stub.GetRooms, pb.GetRoomsRequest())
+
+    async def seeks(self, room: str) -> pb.ListSeeksReply:
+        reply = await self._calls.safe(self._stub.ListSeeks, pb.ListSeeksRequest(room=room))
+        checked(reply)
+        return reply
+
+    async def post(self, request: pb.PostSeekRequest) -> pb.Seek:
+        reply = await self._calls.safe(self._stub.PostSeek, request)
+        checked(reply)
+        return reply.seek
+
+    async def cancel(self, request: pb.CancelSeekRequest) -> None:
+        checked(await self._calls.once(self._stub.CancelSeek, request))
+
+    async def accept(self, request: pb.AcceptSeekRequest) -> str:
+        reply = await self._calls.once(self._stub.AcceptSeek, request)
+        checked(reply)
+        return reply.game
+
+    async def greet(self, request: pb.GreetRequest) -> pb.GreetReply:
+        return await self._calls.safe(self._stub.Greet, request)
+
+    async def set_presence(self, request: pb.SetPresenceRequest) -> None:
+        await self._calls.safe(self._stub.SetPresence, request)
+
+    async def keep(self, request: pb.KeepGatewayRequest) -> pb.KeepGatewayReply:
+        return await self._calls.once(self._stub.KeepGateway, request)
+
+    async def games(self, room: str, limit: int) -> pb.ListGamesReply:
+        reply = await self._calls.safe(self._stub.ListGames, pb.ListGamesRequest(room=room, limit=limit))
+        checked(reply)
+        return reply
+
+    async def rematch(self, request: pb.AskRematchRequest) -> bool:
+        reply = await self._calls.safe(self._stub.AskRematch, request)
+        checked(reply)
+        return reply.agreed
+
+    async def block(self, request: pb.SetBlockRequest) -> None:
+        checked(await self._calls.safe(self._stub.SetBlock, request))

@@ -1,0 +1,118 @@
+"""The gateway's NATS connection: subscriptions that are in force when they return, and word of possible loss."""
+
+from collections.abc import Callable
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as NatsSubscription
+from nats.errors import Error as NatsError
+from nats.errors import SlowConsumerError
+
+from gateway.metrics import Metrics
+from numbridge import nats_io
+from numbridge.errors import unavailable
+from numbridge.settings import CommonSettings
+from numbridge.tasks import Tasks
+
+log = structlog.get_logger("numbridge.gateway.bus")
+
+FLUSH_S = 3
+PENDING_MSGS = 8_192  # of one subscription; beyond it NATS drops, says so, and everybody resyncs
+PENDING_BYTES = 16 * 1024 * 1024
+
+
+class Bus:
+    """One connection for all of the gateway's subscriptions."""
+
+    def __init__(self, settings: CommonSettings, metrics: Metrics) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._tasks = Tasks()
+        self._losses: list[Callable[[], None]] = []
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        """The connection. Raises Rejected before `start`."""
+        if self._client is None:
+            raise unavailable("the message bus")
+        return self._client
+
+    @property
+    def connected(self) -> bool:
+        """Whether the connection stands now."""
+        return self._client is not None and self._client.is_connected
+
+    def on_loss(self, callback: Callable[[], None]) -> None:
+        """`callback()` runs after a reconnect and after a slow consumer's loss."""
+        self._losses.append(callback)
+
+    async def start(self) -> None:
+        """Connects. Raises OSError or TimeoutError if there is no server."""
+        self._client = await nats_io.connect(self._settings, on_reconnect=self._back, on_error=self._error)
+
+    async def stop(self) -> None:
+        """Closes the connection."""
+        await self._tasks.close()
+        if self._client is not None:
+            await self._client.close()
+
+    async def subscribe(self, subject: str, on_data: Callable[[bytes], None]) -> "Ended":
+        """Subscribes; nothing that is published after the return is missed. Raises Rejected (unavailable)."""
+
+        async def on_message(message: Msg) -> None:
+            on_data(message.data)
+
+        try:
+            subscription = await self.client.subscribe(
+                subject, cb=on_message, pending_msgs_limit=PENDING_MSGS, pending_bytes_limit=PENDING_BYTES
+            )
+        except (NatsError, OSError) as error:
+            raise unavailable("the message bus") from error
+        ended = Ended(self, subscription)
+        try:
+            await self.client.flush(FLUSH_S)
+        except (NatsError, TimeoutError, OSError) as error:
+            ended.end()
+            raise unavailable("the message bus") from error
+        except BaseException:
+            ended.end()
+            raise
+        return ended
+
+    def drop(self, subscription: NatsSubscription) -> None:
+        """Ends a subscription in the background."""
+        self._tasks.spawn(self._drop(subscription), "unsubscribe")
+
+    async def _drop(self, subscription: NatsSubscription) -> None:
+        try:
+            await subscription.unsubscribe()
+        except (NatsError, OSError):  # the connection is gone, and the subscription with it
+            pass
+
+    async def _back(self) -> None:
+        self._lost("reconnect")
+
+    async def _error(self, error: Exception) -> None:
+        if isinstance(error, SlowConsumerError):
+            self._lost("slow_consumer")
+
+    def _lost(self, why: str) -> None:
+        self._metrics.resync(why)
+        for callback in self._losses:
+            callback()
+
+
+class Ended:
+    """A subscription that can be ended."""
+
+    def __init__(self, bus: Bus, subscription: NatsSubscription) -> None:
+        self._bus = bus
+        self._subscription: NatsSubscription | None = subscription
+
+    def end(self) -> None:
+        """No call comes after this."""
+        if self._subscription is not None:
+            self._bus.drop(self._subscription)
+            self._subscription = None

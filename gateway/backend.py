@@ -1,0 +1,188 @@
+"""Carries out what a session asks for, by the services behind the gateway."""
+
+from typing import Protocol
+
+from gateway.hub import Hub
+from gateway.players import Players, as_player
+from gateway.ports import Listener, Lobby, Tokens, Viewer, Watcher
+from gateway.reader import Reader
+from gateway.seekboard import SeekBoard
+from gateway.session import effects as fx
+from gateway.tables import Tables
+from numbridge import clock, ids, wire
+from numbridge.errors import Reason, Rejected
+from numbridge.tokens import Claims
+from numbridge.v1 import lobby_pb2
+from numbridge.v1 import table_pb2 as pb
+
+
+class Caller(Viewer, Watcher, Listener, Protocol):
+    """The connection on whose behalf a request is carried out."""
+
+    claims: Claims | None
+
+    @property
+    def lag_ms(self) -> int:
+        """Estimate of the one-way lag of its socket."""
+
+
+class Backend:
+    """One method for each request."""
+
+    def __init__(
+        self,
+        gateway: str,
+        tokens: Tokens,
+        lobby: Lobby,
+        tables: Tables,
+        reader: Reader,
+        hub: Hub,
+        board: SeekBoard,
+        players: Players,
+    ) -> None:
+        self._gateway = gateway
+        self._tokens = tokens
+        self._lobby = lobby
+        self._tables = tables
+        self._reader = reader
+        self._hub = hub
+        self._board = board
+        self._players = players
+
+    async def perform(self, caller: Caller, request: fx.Request) -> fx.Result:
+        """The result of a request. Raises Rejected. Nothing is awaited between a subscription and the return."""
+        if isinstance(request, fx.Act):
+            return await self._act(caller, request.message)
+        if isinstance(request, fx.LogIn):
+            return await self._log_in(caller, request.token)
+        who = _claims(caller)
+        match request:
+            case fx.Look(game):
+                return await self._look(who, game)
+            case fx.Tune(game, seat):
+                await self._hub.tune(caller, game, seat)
+            case fx.Catch():
+                return await self._catch(who, request)
+            case fx.PostSeek(wish):
+                return await self._post(who, wish)
+            case fx.CancelSeek(seek):
+                await self._lobby.cancel(lobby_pb2.CancelSeekRequest(seek=seek, player=who.player))
+                self._players.seek_ended(who.player, seek)
+            case fx.AcceptSeek(seek):
+                await self._lobby.accept(
+                    lobby_pb2.AcceptSeekRequest(seek=seek, player=as_player(who), gateway=self._gateway)
+                )
+            case fx.WatchLobby(room):
+                return fx.Listed(await self._board.watch(caller, room))
+            case fx.UnwatchLobby(room):
+                self._board.unwatch(caller, room)
+            case fx.AskRematch(game):
+                self._tables.shard(game)
+                await self._lobby.rematch(
+                    lobby_pb2.AskRematchRequest(game=game, player=as_player(who), gateway=self._gateway)
+                )
+            case fx.SetBlock(player, blocked):
+                await self._block(who, player, blocked)
+        return fx.Done()
+
+    def leave(self, caller: Caller) -> None:
+        """The connection has gone."""
+        self._board.unwatch(caller, None)
+        if caller.claims is not None:
+            self._players.leave(caller, caller.claims.player)
+
+    async def _log_in(self, caller: Caller, token: str) -> fx.Result:
+        claims = caller.claims if caller.claims is not None else await self._tokens.verify(token)
+        caller.claims = claims
+        try:
+            greeting = await self._players.arrive(caller, claims)
+        except Rejected:
+            caller.claims = None
+            raise
+        return fx.Greeting(claims.player, claims.name, tuple(greeting.games), tuple(greeting.seeks), clock.now_ms())
+
+    async def _act(self, caller: Caller, message: wire.Play) -> fx.Result:
+        who = _claims(caller)
+        action = message.action
+        play = pb.Play(
+            player=who.player,
+            # Without a ref of the client's, one of our own: a retry after a lost link must not apply twice.
+            ref=f"~{ids.random_token()}" if message.ref is None else message.ref,
+            version=message.version,
+            action=str(action.__struct_config__.tag),
+            cell=getattr(action, "cell", None),
+            tile=getattr(action, "tile", None),
+            lag_ms=caller.lag_ms,
+        )
+        try:
+            answer = await self._tables.ask(pb.Command(game=message.game, play=play))
+        except Rejected as rejected:
+            if rejected.reason is Reason.NOT_FOUND:
+                await self._reader.refuse_finished(message.game, who.player)
+            raise
+        return fx.Played(answer.accepted.version)
+
+    async def _look(self, who: Claims, game: str) -> fx.Result:
+        try:
+            answer = await self._tables.ask(pb.Command(game=game, look=pb.Look(player=who.player)))
+        except Rejected as rejected:
+            if rejected.reason is not Reason.NOT_FOUND:
+                raise
+            return await self._reader.archived_state(game, who.player)
+        return fx.Seated(answer.seat.seat)
+
+    async def _catch(self, who: Claims, request: fx.Catch) -> fx.Result:
+        join = pb.Join(player=who.player, since=request.since, arrive=request.arrive)
+        try:
+            answer = await self._tables.ask(pb.Command(game=request.game, join=join))
+        except Rejected as rejected:
+            if rejected.reason is not Reason.NOT_FOUND:
+                raise
+            return await self._reader.archived_state(request.game, who.player)
+        joined = answer.joined
+        return fx.Joined(
+            joined.version,
+            joined.state,
+            tuple((frame.version, frame.text) for frame in joined.frames),
+            joined.presence,
+        )
+
+    async def _post(self, who: Claims, wish: wire.Seek) -> fx.Result:
+        request = lobby_pb2.PostSeekRequest(
+            seek=ids.new_seek_id(), player=as_player(who), gateway=self._gateway, wish=as_wish(wish)
+        )
+        seek = await self._lobby.post(request)
+        self._players.seek_posted(who.player, seek)
+        return fx.Posted(seek.seek)
+
+    async def _block(self, who: Claims, player: str, blocked: bool) -> None:
+        if player == who.player:
+            raise Rejected(Reason.FORBIDDEN, "you can't block yourself")
+        await self._lobby.block(lobby_pb2.SetBlockRequest(player=who.player, other=player, blocked=blocked))
+
+
+def as_wish(wish: wire.Seek) -> lobby_pb2.SeekWish:
+    """A seek as the lobby takes it. Rejected: bad_seek where a number is beyond anything a room could allow."""
+    asked = lobby_pb2.SeekWish(room=wish.room, blocks=wish.blocks)
+    if wish.givens is not None:
+        low, high = (wish.givens, wish.givens) if isinstance(wish.givens, int) else wish.givens
+        asked.givens_min, asked.givens_max = _small(low, "givens"), _small(high, "givens")
+    if wish.rating is not None:
+        asked.rating_min, asked.rating_max = (_small(bound, "rating") for bound in wish.rating)
+    if isinstance(wish.highlight, bool):
+        asked.highlight = wish.highlight
+    if isinstance(wish.rated, bool):
+        asked.rated = wish.rated
+    return asked
+
+
+def _small(number: int, field: str) -> int:
+    if not -1_000_000 <= number <= 1_000_000:
+        raise Rejected(Reason.BAD_SEEK, f"`{field}` is far outside of what any room allows")
+    return number
+
+
+def _claims(caller: Caller) -> Claims:
+    if caller.claims is None:
+        raise Rejected(Reason.UNAUTHORIZED, "say hello with a token first")
+    return caller.claims

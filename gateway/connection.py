@@ -1,0 +1,215 @@
+"""One socket: reads messages, feeds the session, and does what the session says."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable
+
+import structlog
+from aiohttp import WSMsgType, web
+
+from gateway.backend import Backend
+from gateway.faults import Supervised
+from gateway.hub import Hub
+from gateway.metrics import Metrics
+from gateway.outbox import Outbox
+from gateway.session import effects as fx
+from gateway.session.lag import Lag
+from gateway.session.machine import Limits, Phase, Session
+from numbridge import clock, wire
+from numbridge.errors import Rejected
+from numbridge.frames import Frame
+from numbridge.tokens import Claims
+
+log = structlog.get_logger("numbridge.gateway.connection")
+
+CLOSE_WAIT_S = 2.0  # for the client's part of the closing handshake; then the connection is cut
+
+Socket = web.WebSocketResponse[bool]
+
+
+class Connection:
+    """Implements ports.Viewer, Watcher and Listener, and backend.Caller."""
+
+    def __init__(
+        self,
+        socket: Socket,
+        outbox: Outbox,
+        backend: Backend,
+        hub: Hub,
+        limits: Limits,
+        metrics: Metrics,
+        *,
+        address: str,
+        failed_hello: Callable[[], None],
+    ) -> None:
+        """`failed_hello` is called for each hello that was refused as unauthorized."""
+        now = clock.monotonic()
+        self.claims: Claims | None = None
+        self.address = address
+        self.opened_at = self.heard_at = self.pinged_at = now
+        self.closing = False
+        self._socket = socket
+        self._outbox = outbox
+        self._backend = backend
+        self._hub = hub
+        self._metrics = metrics
+        self._failed_hello = failed_hello
+        self._session = Session(limits, now)
+        self._lag = Lag()
+        self._asking: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Event()
+        self._shutting: asyncio.Task[None] | None = None
+
+    # --- reading ---------------------------------------------------------------------------------------------
+
+    async def run(self, claims: Claims | None) -> None:
+        """Serves the socket until it has gone. `claims`: of a verified bearer header."""
+        self._metrics.connection_opened()
+        try:
+            if claims is not None:
+                self.claims = claims
+                self._do(self._session.bearer(""))
+            while not self.closing:
+                while self._session.full and not self.closing:
+                    self._room.clear()
+                    await self._room.wait()
+                message = await self._socket.receive()
+                self.heard_at = clock.monotonic()
+                match message.type:
+                    case WSMsgType.TEXT:
+                        self._text(message.data)
+                    case WSMsgType.BINARY:
+                        self._do(self._session.bad(wire.BadMessage("a binary frame is no message"), self.heard_at))
+                    case WSMsgType.PING:
+                        self._do(self._session.pinged(self.heard_at))
+                        if not self.closing:
+                            await self._socket.pong(message.data)
+                    case WSMsgType.PONG:
+                        if self._lag.pong(bytes(message.data), self.heard_at):
+                            self._metrics.round_trip(self._lag.last_s)
+                    case _:
+                        break
+        finally:
+            await self._gone()
+
+    def _text(self, data: bytes) -> None:
+        try:
+            message = wire.decode_client(data)
+        except wire.BadMessage as problem:
+            self._metrics.message("bad")
+            self._metrics.refused("bad_message")
+            self._do(self._session.bad(problem, self.heard_at))
+            return
+        self._metrics.message(str(message.__struct_config__.tag))
+        self._do(self._session.message(message, self.heard_at, clock.now_ms()))
+
+    async def _gone(self) -> None:
+        self.closing = True
+        for effect in self._session.closed():
+            if isinstance(effect, fx.Untune):
+                self._hub.untune(self, effect.game)
+        for task in tuple(self._asking):
+            task.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+        self._backend.leave(self)
+        self._metrics.connection_closed()
+        if self._shutting is not None:
+            await asyncio.gather(self._shutting, return_exceptions=True)
+
+    # --- doing -----------------------------------------------------------------------------------------------
+
+    def _do(self, effects: list[fx.Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, fx.Send):
+                if not self._outbox.send(effect.text, effect.droppable):
+                    self._do(self._session.lagging())
+                elif self._outbox.overflowed:
+                    self.shut(wire.CLOSE_POLICY, "too slow: nothing of what is sent is read", "slow")
+            elif isinstance(effect, fx.Ask):
+                task = asyncio.ensure_future(self._carry_out(effect))
+                self._asking.add(task)
+                task.add_done_callback(self._asking.discard)
+            elif isinstance(effect, fx.Untune):
+                self._hub.untune(self, effect.game)
+            else:
+                self.shut(effect.code, effect.reason, "slow" if effect.code == 1013 else "limit")
+
+    async def _carry_out(self, ask: fx.Ask) -> None:
+        started = clock.monotonic()
+        name = type(ask.request).__name__
+        result: fx.Result | None = None
+        with Supervised(self._metrics, name) as supervised:
+            result = await self._backend.perform(self, ask.request)
+        if result is None and supervised.rejected is not None:
+            result = self._refusal(ask, supervised.rejected)
+        if result is not None:
+            self._metrics.request_done(name, clock.monotonic() - started)
+            self._do(self._session.answered(ask.number, result))
+        self._room.set()
+
+    def _refusal(self, ask: fx.Ask, rejected: Rejected) -> fx.Refusal:
+        self._metrics.refused(str(rejected.reason))
+        if isinstance(ask.request, fx.LogIn) and rejected.reason == "unauthorized":
+            self._failed_hello()
+        return fx.Refusal(str(rejected.reason), rejected.message, rejected.version, rejected.retry_ms, rejected.ply)
+
+    def shut(self, code: int, reason: str, why: str) -> None:
+        """Closes the socket: politely within CLOSE_WAIT_S, then at once."""
+        if self._shutting is not None:
+            return
+        self.closing = True
+        self._metrics.closed_by_us(why)
+        self._shutting = asyncio.ensure_future(self._shut(code, reason))
+        self._room.set()
+
+    async def _shut(self, code: int, reason: str) -> None:
+        try:
+            async with asyncio.timeout(CLOSE_WAIT_S):
+                await self._socket.close(code=code, message=reason.encode()[:120], drain=False)
+        except (TimeoutError, ConnectionError):
+            pass
+        finally:
+            self._outbox.abort()
+
+    # --- what others tell it ---------------------------------------------------------------------------------
+
+    @property
+    def lag_ms(self) -> int:
+        """Estimate of the one-way lag of this socket."""
+        return self._lag.lag_ms
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody has logged in."""
+        return self._session.phase is Phase.OPEN
+
+    def on_frames(self, game: str, frames: list[Frame]) -> None:
+        """Live frames of a table."""
+        self._do(self._session.frames(game, frames))
+
+    def on_resync(self, game: str | None) -> None:
+        """Frames may have been missed."""
+        self._do(self._session.resync(game))
+
+    def on_lobby(self, texts: Iterable[bytes]) -> None:
+        """Changes of a seek list."""
+        self._do(self._session.lobby_news(list(texts)))
+
+    def on_notice(self, text: bytes) -> None:
+        """An event for the player."""
+        self._do(self._session.notice(text))
+
+    # --- time ------------------------------------------------------------------------------------------------
+
+    def ping(self, now: float) -> None:
+        """Sends a ping, if none is under way."""
+        if not self._lag.waiting:
+            self.pinged_at = now
+            self._outbox.ping(self._lag.ping(now, secrets.token_bytes(8)))
+
+    def tick(self) -> None:
+        """Several times a second: what was dropped for a slow reader is made good once he has caught up."""
+        if self._outbox.caught_up():
+            self._do(self._session.drained())
+        elif not self._outbox.lagging:
+            self._do(self._session.tick())

@@ -1,0 +1,92 @@
+"""The HTTP application and the two ports that it listens on."""
+
+import socket as sockets
+from collections.abc import Callable
+
+import structlog
+from aiohttp import web
+
+from gateway.http.api import MAX_BODY, Api
+from gateway.http.guard import Guard
+from gateway.http.socket import Door
+from gateway.http.static import Static
+from numbridge import RELEASE
+
+log = structlog.get_logger("numbridge.gateway.http")
+
+BACKLOG = 1024
+
+
+class Server:
+    """Serves the public port, which other gateways of this machine share, and the own one."""
+
+    def __init__(
+        self, api: Api, door: Door, static: Static, guard: Guard, failing: Callable[[], list[str]], host: str
+    ) -> None:
+        """`failing`: names of the readiness checks that fail now."""
+        self._host = host
+        self._failing = failing
+        app = web.Application(middlewares=[guard.middleware], client_max_size=MAX_BODY)
+        app.add_routes(api.routes())
+        app.add_routes(
+            [
+                web.get("/healthz", self._healthz),
+                web.get("/readyz", self._readyz),
+                web.get("/ws", door.enter),
+                web.get("/metrics", _nothing),  # its own port's, never the public one's
+                web.get("/", static.serve),
+                web.get("/{path:.+}", static.serve),
+            ]
+        )
+        self._runner = web.AppRunner(
+            app,
+            access_log=None,
+            handle_signals=False,
+            max_line_size=8190,
+            max_field_size=8190,
+            keepalive_timeout=30,
+            shutdown_timeout=1,
+        )
+        self._sites: list[web.TCPSite] = []
+        self.ports: list[int] = []
+
+    async def start(self, port: int, own_port: int) -> None:
+        """Listens. Raises OSError if a port is taken by somebody who does not share it."""
+        await self._runner.setup()
+        await self._listen(port, shared=True)
+        if own_port >= 0:
+            await self._listen(own_port, shared=False)
+        log.info("listening", host=self._host, port=self.ports[0], own_port=self.ports[-1])
+
+    async def _listen(self, port: int, *, shared: bool) -> None:
+        site = web.TCPSite(
+            self._runner,
+            self._host,
+            port,
+            backlog=BACKLOG,
+            reuse_port=shared and hasattr(sockets, "SO_REUSEPORT"),
+        )
+        await site.start()
+        self._sites.append(site)
+        self.ports.append(self._runner.addresses[-1][1])
+
+    async def stop_listening(self) -> None:
+        """Takes no more connections; those that stand go on."""
+        for site in self._sites:
+            await site.stop()
+        self._sites.clear()
+
+    async def stop(self) -> None:
+        """Ends everything."""
+        await self._runner.cleanup()
+
+    async def _healthz(self, _request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "release": RELEASE})
+
+    async def _readyz(self, _request: web.Request) -> web.Response:
+        failing = self._failing()
+        return web.json_response({"ok": not failing, "failing": failing}, status=503 if failing else 200)
+
+
+async def _nothing(_request: web.Request) -> web.Response:
+    raise web.HTTPNotFound

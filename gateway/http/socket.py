@@ -1,0 +1,132 @@
+"""The way into a WebSocket: origin, bearer header, limits; then the connection takes over."""
+
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from gateway.backend import Backend
+from gateway.connection import Connection, Socket
+from gateway.http.guard import Gates, Guard, bucket_key
+from gateway.hub import Hub
+from gateway.keeper import Keeper
+from gateway.metrics import Metrics
+from gateway.outbox import Outbox, sink_of
+from gateway.ports import Tokens
+from gateway.session.machine import Limits
+from gateway.settings import Settings
+from numbridge import wire
+from numbridge.clock import monotonic
+from numbridge.errors import Reason, Rejected
+from numbridge.tokens import Claims
+
+# aiohttp refuses a message of `max_msg_size` bytes and more.
+_MAX_MSG_SIZE = wire.MAX_FRAME_BYTES + 1
+_CLOSE_S = 1.5
+
+
+class Door:
+    """GET /ws."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        tokens: Tokens,
+        backend: Backend,
+        hub: Hub,
+        keeper: Keeper,
+        limits: Limits,
+        gates: Gates,
+        guard: Guard,
+        metrics: Metrics,
+    ) -> None:
+        self._settings = settings
+        self._tokens = tokens
+        self._backend = backend
+        self._hub = hub
+        self._keeper = keeper
+        self._limits = limits
+        self._gates = gates
+        self._guard = guard
+        self._metrics = metrics
+        self.closed = False  # set when the gateway drains
+
+    async def enter(self, request: web.Request) -> web.StreamResponse:
+        """Upgrades the request and serves the socket until it has gone."""
+        address = self._guard.address(request)
+        self._check(request, address)
+        claims = await self._bearer(request, address)
+        socket: Socket = web.WebSocketResponse(
+            protocols=(wire.SUBPROTOCOL,),
+            timeout=_CLOSE_S,
+            autoping=False,
+            compress=False,
+            max_msg_size=_MAX_MSG_SIZE,
+            decode_text=False,
+        )
+        await socket.prepare(request)
+        soft, hard = self._settings.outbox_soft_bytes, self._settings.outbox_hard_bytes
+        outbox = Outbox(sink_of(request.transport), soft, hard, self._metrics)
+        connection = Connection(
+            socket,
+            outbox,
+            self._backend,
+            self._hub,
+            self._limits,
+            self._metrics,
+            address=address,
+            failed_hello=lambda: self._failed(address),
+        )
+        self._keeper.add(connection)
+        try:
+            if self.closed:
+                connection.shut(wire.CLOSE_RESTART, "this gateway is going away; connect again", "drain")
+            await connection.run(claims)
+        finally:
+            self._keeper.drop(connection)
+        return socket
+
+    def _check(self, request: web.Request, address: str) -> None:
+        if request.headers.get("Upgrade", "").lower() != "websocket":
+            raise Rejected(Reason.BAD_MESSAGE, "this address is for WebSocket connections")
+        offered = request.headers.get("Sec-WebSocket-Protocol", "")
+        if offered.strip() and wire.SUBPROTOCOL not in (part.strip() for part in offered.split(",")):
+            raise Rejected(Reason.BAD_MESSAGE, f"the subprotocol spoken here is {wire.SUBPROTOCOL}")
+        origin = request.headers.get("Origin")
+        if origin is not None and not self._welcome(origin, request.host):
+            raise Rejected(Reason.FORBIDDEN, "pages of that origin may not connect here")
+        if self.closed or len(self._keeper.connections) >= self._settings.connections:
+            raise Rejected(Reason.UNAVAILABLE, "this gateway takes no more connections; try again")
+        self._guard.take(self._gates.connects, address, "connections")
+
+    def _welcome(self, origin: str, host: str) -> bool:
+        if origin in self._settings.origins:
+            return True
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
+        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+    async def _bearer(self, request: web.Request, address: str) -> Claims | None:
+        header = request.headers.get("Authorization")
+        if header is None:
+            return None
+        kind, _, token = header.partition(" ")
+        if kind.lower() != "bearer" or not token.strip():
+            raise Rejected(Reason.UNAUTHORIZED, "the Authorization header must be `Bearer TOKEN`")
+        self._guard_hellos(address)
+        try:
+            return await self._tokens.verify(token.strip())
+        except Rejected as rejected:
+            if rejected.reason is Reason.UNAUTHORIZED:
+                self._failed(address)
+            raise
+
+    def _guard_hellos(self, address: str) -> None:
+        hellos = self._gates.hellos
+        if hellos is not None and (wait := hellos.peek(bucket_key(address), monotonic())):
+            raise Rejected(Reason.LIMIT, "too many refused tokens from your address", retry_ms=wait)
+
+    def _failed(self, address: str) -> None:
+        if self._gates.hellos is not None:
+            self._gates.hellos.take(bucket_key(address), monotonic())

@@ -1,0 +1,65 @@
+"""The web client's files: read once at the start, served from memory, so that no path can lead out of their folder."""
+
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from aiohttp import web
+
+MAX_BYTES = 64 * 1024 * 1024
+_TYPES = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+_TEXTUAL = ("text/", "application/json", "application/manifest+json", "image/svg+xml")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    body: bytes
+    content_type: str
+    etag: str
+
+
+class Static:
+    """All files under one folder; `/` is index.html."""
+
+    def __init__(self, folder: str) -> None:
+        """`folder`: empty for the one that comes with the package. Raises OSError if there is none, or it is huge."""
+        root = Path(folder) if folder else Path(str(resources.files("gateway").joinpath("web")))
+        self._files: dict[str, _File] = {}
+        total = 0
+        for path in sorted(root.rglob("*")):
+            if not path.is_file() or any(part.startswith(".") for part in path.relative_to(root).parts):
+                continue
+            body = path.read_bytes()
+            total += len(body)
+            if total > MAX_BYTES:
+                raise OSError(f"the files in {root} are larger than {MAX_BYTES} bytes")
+            etag = hashlib.sha256(body).hexdigest()[:24]
+            self._files[path.relative_to(root).as_posix()] = _File(body, _type(path), etag)
+        if "index.html" not in self._files:
+            raise OSError(f"there is no index.html in {root}")
+
+    async def serve(self, request: web.Request) -> web.Response:
+        """GET or HEAD of one file."""
+        file = self._files.get(request.match_info.get("path", "") or "index.html")
+        if file is None:
+            raise web.HTTPNotFound
+        headers = {"ETag": f'"{file.etag}"', "Cache-Control": "no-cache"}  # asked again each time, sent only if changed
+        if any(known.value in (file.etag, "*") for known in request.if_none_match or ()):
+            return web.Response(status=304, headers=headers)
+        return web.Response(body=file.body, headers={"Content-Type": file.content_type, **headers})
+
+
+def _type(path: Path) -> str:
+    kind = _TYPES.get(path.suffix.lower()) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith(_TEXTUAL) else kind

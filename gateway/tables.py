@@ -1,0 +1,133 @@
+"""Talks to whichever worker owns a game, through failovers.
+
+A command is sent to the owner that is known here. If that worker says
+`moved` or `unavailable`, if its link is lost, or if the shard changes hands
+while the answer is awaited, the command is sent again, until the deadline.
+Sending again is safe: looks and joins change nothing, and a play always
+carries a ref.
+"""
+
+import asyncio
+
+import structlog
+
+from gateway.metrics import Metrics
+from gateway.ports import LinkLost, Links, Owners
+from numbridge import ids
+from numbridge.errors import Reason, Rejected, from_proto, unavailable
+from numbridge.routing import Owner
+from numbridge.tasks import delays
+from numbridge.v1 import table_pb2 as pb
+
+log = structlog.get_logger("numbridge.gateway.tables")
+
+MOVED_WAIT_S = 0.5  # how long the map may take to show what a worker's `moved` has said already
+
+
+class _HandedOver(Exception):
+    """The shard changed hands while an answer was awaited."""
+
+
+class Tables:
+    """Commands to tables."""
+
+    def __init__(
+        self, owners: Owners, links: Links, metrics: Metrics, *, deadline_ms: int, link_timeout_ms: int
+    ) -> None:
+        """`link_timeout_ms`: how long one answer may take; then the command is sent again."""
+        self._owners = owners
+        self._links = links
+        self._metrics = metrics
+        self._deadline_s = deadline_ms / 1000
+        self._link_timeout_s = link_timeout_ms / 1000
+        self._awaiting: dict[int, dict[asyncio.Future[pb.Answer], Owner]] = {}
+        owners.on_change(self._owner_changed)
+
+    def shard(self, game: str) -> int:
+        """The game's shard. Raises Rejected (not_found) if it is no game's id."""
+        try:
+            return ids.shard_of(game, self._owners.count)
+        except ValueError:
+            raise not_found() from None
+
+    def owner(self, game: str) -> Owner | None:
+        """Who serves the game, as far as is known."""
+        try:
+            return self._owners.owner(ids.shard_of(game, self._owners.count))
+        except ValueError:
+            return None
+
+    async def ask(self, command: pb.Command, deadline_s: float | None = None) -> pb.Answer:
+        """The answer to a command, whichever worker gives it. Raises Rejected, `unavailable` after the deadline."""
+        shard = self.shard(command.game)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + (self._deadline_s if deadline_s is None else deadline_s)
+        pauses = delays(0.02, 0.25)
+        avoid: Owner | None = None
+        sent = False
+        while True:
+            left = end - loop.time()
+            if left <= 0:
+                raise unavailable("the table")
+            owner = self._owners.owner(shard) if avoid is None else None
+            if owner is None:
+                # After `moved`, the map may need a moment; if it stays as it is, ask the same worker again.
+                patience = left if avoid is None else min(left, MOVED_WAIT_S)
+                owner = await self._owners.wait_owner(shard, patience, unlike=avoid) or self._owners.owner(shard)
+                avoid = None
+                if owner is None:
+                    continue
+            if sent:  # what was sent before may still wait on its link under its own number
+                again = pb.Command()
+                again.CopyFrom(command)
+                command = again
+            sent = True
+            try:
+                answer = await self._once(shard, owner, command, end)
+            except LinkLost:
+                self._metrics.command_retried("link_lost")
+                await asyncio.sleep(min(next(pauses), max(0.0, end - loop.time())))
+                continue
+            except _HandedOver:
+                self._metrics.command_retried("handed_over")
+                continue
+            if answer.WhichOneof("kind") == "reject":
+                rejected = from_proto(answer.reject)
+                if rejected.reason is Reason.MOVED:
+                    self._metrics.command_retried("moved")
+                    avoid = owner
+                    continue
+                if rejected.reason is Reason.UNAVAILABLE and loop.time() < end:
+                    self._metrics.command_retried("unavailable")
+                    await asyncio.sleep(min(next(pauses), max(0.0, end - loop.time())))
+                    continue
+                raise rejected
+            return answer
+
+    async def _once(self, shard: int, owner: Owner, command: pb.Command, end: float) -> pb.Answer:
+        future = self._links.send(owner, command)
+        awaiting = self._awaiting.setdefault(shard, {})
+        awaiting[future] = owner
+        try:
+            async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + self._link_timeout_s)):
+                return await future
+        except TimeoutError:
+            log.warning("link_timeout", worker=owner.worker, addr=owner.addr)
+            raise LinkLost(owner.addr) from None
+        finally:
+            awaiting.pop(future, None)
+            if not awaiting and self._awaiting.get(shard) is awaiting:
+                del self._awaiting[shard]
+
+    def _owner_changed(self, shard: int) -> None:
+        now = self._owners.owner(shard)
+        if now is None:  # between two owners: the former one may still answer
+            return
+        for future, owner in self._awaiting.get(shard, {}).items():
+            if owner != now and not future.done():
+                future.set_exception(_HandedOver())
+
+
+def not_found() -> Rejected:
+    """The refusal where there is no such game."""
+    return Rejected(Reason.NOT_FOUND, "there is no such game")
