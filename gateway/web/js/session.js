@@ -1,0 +1,126 @@
+// Who plays here, over which connection, and what the server last said about it.
+// Emits: `ready` (after every hello), `status`, `event`, `mine` (own seeks or games changed), `identity`, `seated`.
+import * as api from "./api.js";
+import { Emitter } from "./emitter.js";
+import { lang } from "./i18n.js";
+import * as prefs from "./prefs.js";
+import { Socket } from "./socket.js";
+
+export class Session extends Emitter {
+  constructor() {
+    super();
+    const url = new URL("ws", location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = "";
+    url.search = "";
+    this.socket = new Socket(url.href, () => this.#token(), lang);
+    /** @type {NB.Player | null} */
+    this.me = null;
+    /** @type {Set<string>} ids of own open seeks */
+    this.seeks = new Set();
+    /** @type {Set<string>} ids of own unfinished games */
+    this.games = new Set();
+    /** @type {Map<string, NB.Event>} `seated` events of this page's life, by game */
+    this.seats = new Map();
+    this.guestsOff = false;
+    this.socket.on("ready", (event) => this.#ready(event));
+    this.socket.on("event", (event) => this.#event(event));
+    this.socket.on("status", (status) => this.emit("status", status));
+    this.socket.on("unauthorized", () => this.#forgetToken());
+  }
+
+  start() {
+    addEventListener("online", () => this.socket.wake());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") this.socket.wake();
+    });
+    addEventListener("storage", (event) => {
+      // another tab of this browser has taken another name
+      if (event.key === "numbridge.token" && event.newValue) this.socket.restart();
+    });
+    void this.socket.connect();
+  }
+
+  get open() {
+    return this.socket.status === "open";
+  }
+
+  now() {
+    return this.socket.now();
+  }
+
+  /** @param {string} op @param {Record<string, any>} [fields] @param {string} [ref] */
+  request(op, fields, ref) {
+    return this.socket.request(op, fields, ref);
+  }
+
+  /** Plays on under another name, which is another guest. @param {string} name */
+  async rename(name) {
+    const guest = await api.createGuest(name);
+    prefs.set("token", guest.token);
+    prefs.set("guest", "yes");
+    this.me = guest.player;
+    this.socket.restart();
+  }
+
+  /** Takes a token that the club's own site handed over in the address. @param {string} token */
+  adopt(token) {
+    prefs.set("token", token);
+    prefs.set("guest", null);
+  }
+
+  get isGuest() {
+    return prefs.get("guest") === "yes";
+  }
+
+  async #token() {
+    const kept = prefs.get("token");
+    if (kept) return kept;
+    try {
+      const guest = await api.createGuest(null);
+      // two tabs opened together: the first one's guest wins
+      const raced = prefs.get("token");
+      if (raced) return raced;
+      prefs.set("token", guest.token);
+      prefs.set("guest", "yes");
+      this.guestsOff = false;
+      return guest.token;
+    } catch (error) {
+      this.guestsOff = /** @type {any} */ (error).status === 403;
+      throw this.guestsOff ? Object.assign(new Error("guests are off"), { code: "forbidden" }) : error;
+    }
+  }
+
+  #forgetToken() {
+    prefs.set("token", null);
+    this.me = null;
+  }
+
+  /** @param {NB.Event} event */
+  #ready(event) {
+    this.me = event.player;
+    this.seeks = new Set(event.seeks);
+    this.games = new Set(event.games);
+    this.emit("identity");
+    this.emit("mine");
+    this.emit("ready");
+  }
+
+  /** @param {NB.Event} event */
+  #event(event) {
+    if (event.ev === "seated") {
+      this.games.add(event.game);
+      this.seats.set(event.game, event);
+      this.seeks.clear();
+      this.emit("mine");
+      this.emit("seated", event);
+    } else if (event.ev === "over" && this.games.delete(event.game)) {
+      this.emit("mine");
+    } else if (event.ev === "seek_removed" && this.seeks.delete(event.seek)) {
+      this.emit("mine");
+    } else if (event.ev === "seek_ended" && this.seeks.delete(event.seek)) {
+      this.emit("mine");
+    }
+    this.emit("event", event);
+  }
+}
