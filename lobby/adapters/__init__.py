@@ -1,0 +1,1 @@
+"""The lobby's ports made real: one client library a file."""

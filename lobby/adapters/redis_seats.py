@@ -1,0 +1,107 @@
+"""Who sits where, and the games being played: a cache in Redis of what the table workers say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from redis.asyncio import Redis
+
+from lobby import keys
+from lobby.stored import Summary, decode_seats, decode_summary, encode
+from numbridge.redis_io import script
+
+Seats = dict[str, tuple[str, int]]
+"""game -> status (seating, playing or adjourned) and since when, milliseconds."""
+
+
+class RedisSeats:
+    """Every call raises one of redis_io.AWAY while Redis is away, and may be repeated."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
+        self._seat = script(redis, "lobby", "seat_game-6")
+        self._unseat = script(redis, "lobby", "unseat_game-6")
+
+    async def note(self, games: Sequence[Summary], now: int) -> int:
+        """Writes down what a worker says about these games. Gives how many were news."""
+        if not games:
+            return 0
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for game in games:
+                await self._seat(
+                    keys=[keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.OVER],
+                    args=[
+                        game.game,
+                        game.version,
+                        game.status,
+                        game.blue.id,
+                        game.red.id,
+                        game.started_at,
+                        keys.in_order(game.room, game.started_at, game.game),
+                        encode(game),
+                        now,
+                    ],
+                    client=pipe,
+                )
+            return sum(await pipe.execute())
+
+    async def forget(self, game: str, heard_before: int, player: str = "") -> bool:
+        """Forgets a game that no worker holds, unless one spoke of it after `heard_before` or it is being seated."""
+        done = await self._unseat(
+            keys=[keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.MATCHES],
+            args=[game, heard_before, player],
+        )
+        return bool(done)
+
+    async def of_shard(self, shard: int) -> set[str]:
+        """Games that are known in a shard."""
+        found = await self._redis.zrange(keys.TABLES, f"[{shard:02x}-", f"({shard:02x}.", bylex=True)
+        return {game.decode() for game in found}
+
+    async def of(self, players: Sequence[str]) -> list[Seats]:
+        """The seats of each player."""
+        if not players:
+            return []
+        found = await self._redis.hmget(keys.SEATS, list(players))
+        return [{} if text is None else decode_seats(text) for text in found]
+
+    async def told(self, games: Sequence[str]) -> list[bytes | None]:
+        """What the two players of each game were told when they were seated, as long as it is kept."""
+        if not games:
+            return []
+        found: list[bytes | None] = await self._redis.mget([keys.told(game) for game in games])
+        return found
+
+    async def playing(self, rooms: Sequence[str]) -> list[int]:
+        """Number of games being played in each room."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for room in rooms:
+                pipe.zlexcount(keys.LIVE, *keys.room_range(room))
+            return [int(count) for count in await pipe.execute()]
+
+    async def listed(self, rooms: Sequence[str], limit: int) -> list[Summary]:
+        """Games being played in these rooms, newest first."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for room in rooms:
+                low, high = keys.room_range(room)
+                pipe.zrange(keys.LIVE, high, low, desc=True, bylex=True, offset=0, num=limit)
+            pages = await pipe.execute()
+        names = [keys.name_in(member) for page in pages for member in page]
+        if not names:
+            return []
+        found = await self._redis.hmget(keys.GAMES, names)
+        games = [decode_summary(text) for text in found if text is not None]
+        return sorted(games, key=lambda game: (-game.started_at, game.game))[:limit]
+
+    async def get(self, game: str) -> Summary | None:
+        """What is known of an unfinished game."""
+        text = await self._redis.hget(keys.GAMES, game)
+        return None if text is None else decode_summary(text)
+
+    async def silent(self, before: int, limit: int) -> list[str]:
+        """Games that no worker has spoken of since `before`; for the sweeper."""
+        found = await self._redis.zrange(keys.HEARD, "-inf", before, byscore=True, offset=0, num=limit)
+        return [game.decode() for game in found]
+
+    async def forget_ended(self, before: int) -> None:
+        """Lets go of the memory of games that ended before this."""
+        await self._redis.zremrangebyscore(keys.OVER, "-inf", before)

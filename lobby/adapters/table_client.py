@@ -1,0 +1,87 @@
+"""Table workers over gRPC: makes a table where its shard is served now."""
+
+from grpc import StatusCode, aio
+
+from lobby.ports import Made, Making
+from lobby.stored import Match, Summary
+from numbridge import rpc
+from numbridge.errors import Reason
+from numbridge.routing import Routes
+from numbridge.settings import CommonSettings
+from numbridge.v1 import table_pb2, table_pb2_grpc
+
+_MOST_CHANNELS = 64  # the least recently made is closed; workers come and go, their addresses with them
+
+
+class TableClient:
+    """Every call is one bounded attempt; when to repeat it is the caller's decision."""
+
+    def __init__(self, settings: CommonSettings, routes: Routes, timeout_s: float) -> None:
+        self._settings = settings
+        self._routes = routes
+        self._timeout = timeout_s
+        self._channels: dict[str, aio.Channel] = {}
+
+    async def _stub(self, addr: str) -> "table_pb2_grpc.TablesAsyncStub":
+        found = self._channels.get(addr)
+        if found is None:
+            if len(self._channels) >= _MOST_CHANNELS:
+                oldest = next(iter(self._channels))
+                await self._channels.pop(oldest).close(1.0)
+            found = self._channels[addr] = rpc.channel(self._settings, addr)
+        stub: table_pb2_grpc.TablesAsyncStub = table_pb2_grpc.TablesStub(found)
+        return stub
+
+    async def create(self, match: Match) -> Made:
+        """One attempt at the shard's present owner."""
+        owner = self._routes.owner_of(match.game)
+        if owner is None:
+            return Made(Making.NOT_MADE, why="nobody serves the shard")
+        request = table_pb2.CreateTableRequest(
+            game=match.game,
+            room=match.room,
+            settings=match.settings.to_proto(),
+            blue=match.blue.to_proto(),
+            red=match.red.to_proto(),
+        )
+        try:
+            stub = await self._stub(owner.addr)
+            reply = await stub.CreateTable(request, timeout=self._timeout)
+        except aio.AioRpcError as error:
+            return _failed(error)
+        return Made(Making.MADE, Summary.of(reply.summary))
+
+    async def look(self, game: str) -> Made:
+        """Asks the shard's present owner for the game."""
+        try:
+            owner = self._routes.owner_of(game)
+        except ValueError:
+            return Made(Making.REFUSED, why="not a game id")
+        if owner is None:
+            return Made(Making.UNKNOWN, why="nobody serves the shard")
+        try:
+            stub = await self._stub(owner.addr)
+            reply = await stub.GetTable(table_pb2.GetTableRequest(game=game), timeout=self._timeout)
+        except aio.AioRpcError as error:
+            if error.code() is StatusCode.NOT_FOUND:
+                return Made(Making.NOT_MADE)
+            return Made(Making.UNKNOWN, why=str(error.code().name))
+        return Made(Making.MADE, Summary.of(reply.summary))
+
+    async def close(self) -> None:
+        """Closes every channel."""
+        for channel in self._channels.values():
+            await channel.close(1.0)
+        self._channels.clear()
+
+
+def _failed(error: aio.AioRpcError) -> Made:
+    why = f"{error.code().name}: {error.details()}"
+    if error.code() in (StatusCode.FAILED_PRECONDITION, StatusCode.NOT_FOUND):
+        return Made(Making.NOT_MADE, why=why)  # moved: this worker did nothing
+    if error.code() is StatusCode.INVALID_ARGUMENT:
+        return Made(Making.REFUSED, why=why)
+    if rpc.reason_of(error).reason is Reason.MOVED:
+        return Made(Making.NOT_MADE, why=why)
+    # UNAVAILABLE and a deadline alike: the request may have reached the worker.
+    return Made(Making.UNKNOWN, why=why)

@@ -1,0 +1,148 @@
+"""Rooms, seeks and neighbours for the lobby's tests."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from lobby.matching.seek import Limits, Seek, Span, Wish, normalise, profile
+from lobby.matching.tolerance import Tolerance
+from lobby.ports import Made, Making
+from lobby.rooms import LobbyRoom, LobbyRooms
+from lobby.stored import Match, Summary
+from numbridge.v1 import lobby_pb2
+
+NINE = Limits(Span(22, 34), Span(22, 34), 30, highlight=True, rated=True)
+STUDY = Limits(Span(22, 34), Span(22, 34), 30, highlight=True, rated=False)
+SIX = Limits(Span(8, 12), Span(7, 12), 10, highlight=True, rated=True)
+BARE = Limits(Span(22, 34), Span(22, 34), 30, highlight=False, rated=True)
+
+
+def room(name: str, limits: Limits, variant: str = "bridge", tolerance: Tolerance | None = None) -> LobbyRoom:
+    """A room with the club's usual clocks."""
+    return LobbyRoom(
+        id=name,
+        variant=variant,
+        side=6 if variant == "blitz" else 9,
+        claim_price=1,
+        move_ms=60_000,
+        game_ms=900_000,
+        limits=limits,
+        tolerance=tolerance or Tolerance(),
+        public=b'{"id":"%s"}' % name.encode(),
+    )
+
+
+def rooms() -> LobbyRooms:
+    """Four rooms much like the club's, and one without highlighting."""
+    return LobbyRooms(
+        (
+            room("bridge", NINE),
+            room("study", STUDY),
+            room("blitz", SIX, "blitz"),
+            room("domains", NINE, "domains"),
+            room("bare", BARE),
+        )
+    )
+
+
+def core_seek(
+    name: str,
+    wish: Wish | None = None,
+    *,
+    limits: Limits = NINE,
+    rating: int = 1500,
+    since: int = 0,
+    player: str = "",
+    avoid: frozenset[str] = frozenset(),
+    last: str | None = None,
+) -> Seek:
+    """An open seek of player `p-<name>`."""
+    normal = normalise(wish or Wish(), limits)
+    return Seek(
+        name, player or f"p-{name}", "bridge", profile(normal, limits), rating, normal.rating, since, avoid, last
+    )
+
+
+def wish(room_id: str, **fields: Any) -> lobby_pb2.SeekWish:
+    """A wish as the gateway sends it."""
+    return lobby_pb2.SeekWish(room=room_id, **fields)
+
+
+class FakeTables:
+    """Table workers that remember what was asked. `script` may answer an attempt in their stead."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Summary] = {}
+        self.attempts: list[str] = []
+        self.script: Callable[[Match], Made | None] = lambda match: None
+        self.looks = Making.NOT_MADE
+
+    async def create(self, match: Match) -> Made:
+        self.attempts.append(match.game)
+        await asyncio.sleep(0)
+        answer = self.script(match)
+        if answer is not None:
+            return answer
+        return Made(Making.MADE, self.put(match))
+
+    def put(self, match: Match) -> Summary:
+        """The table is there."""
+        return self.made.setdefault(
+            match.game,
+            Summary(match.game, match.room, match.settings, match.blue, match.red, "playing", match.at, 0),
+        )
+
+    async def look(self, game: str) -> Made:
+        await asyncio.sleep(0)
+        found = self.made.get(game)
+        return Made(Making.MADE, found) if found is not None else Made(self.looks)
+
+
+class FakeRatings:
+    """Ratings and blocks in memory."""
+
+    def __init__(self) -> None:
+        self.ratings: dict[str, int] = {}
+        self.blocks: set[tuple[str, str]] = set()
+        self.archive: dict[str, Summary] = {}
+        self.forgotten: list[str] = []
+
+    async def rating(self, variant: str, player: str) -> int:
+        return self.ratings.get(player, 1500)
+
+    async def avoids(self, player: str) -> frozenset[str]:
+        return frozenset(
+            {other for one, other in self.blocks if one == player}
+            | {one for one, other in self.blocks if other == player}
+        )
+
+    async def block(self, player: str, other: str, blocked: bool) -> None:
+        if blocked:
+            self.blocks.add((player, other))
+        else:
+            self.blocks.discard((player, other))
+
+    def forget(self, player: str) -> None:
+        self.forgotten.append(player)
+
+    async def finished(self, game: str) -> Summary | None:
+        return self.archive.get(game)
+
+
+class FakeWorkers:
+    """A shard map with one worker that owns some shards."""
+
+    def __init__(self) -> None:
+        self.shards = [7, 11, 200]
+        self.there = True
+        self.is_idle: bool | None = True
+
+    def pick(self) -> int | None:
+        return self.shards[0] if self.there else None
+
+    @property
+    def any(self) -> bool:
+        return self.there
+
+    def idle(self) -> bool | None:
+        return self.is_idle
