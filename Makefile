@@ -1,0 +1,47 @@
+# What people and CI run. `make help` lists it.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup play test unit system lint format proto clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(READY) ## make .venv with the numbridge command and everything it needs
+
+$(READY): pyproject.toml requirements.lock scripts/setup.sh
+	@scripts/setup.sh
+	@touch $@
+
+play: setup ## run a cluster with three house bots, until Ctrl-C
+	@$(BIN)/numbridge up --bots 3
+
+test: setup ## run every test; on Debian as root, install what some of them need
+	@scripts/test-packages.sh
+	@$(BIN)/pytest $(ARGS)
+
+unit: setup ## run the tests that start no cluster
+	@$(BIN)/pytest tests --ignore tests/system $(ARGS)
+
+system: setup ## run the tests of a whole cluster
+	@$(BIN)/pytest tests/system $(ARGS)
+
+lint: setup ## check style, types and generated files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	scripts/proto.sh --check
+
+format: setup ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+proto: setup ## generate numbridge/v1 from proto/
+	scripts/proto.sh
+
+clean: ## remove .venv and every cache
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './node_modules/*' -prune -exec rm -rf {} +
