@@ -49,6 +49,8 @@ class Mirror:
         self._tasks = Tasks()
         self.ready = asyncio.Event()
         """Set once the bucket has been read whole."""
+        self.watched = 0
+        """The latest revision that the watch itself has brought."""
 
     async def start(self, wait_s: float = 10.0) -> None:
         """Begins to watch and waits for the first whole read. Raises TimeoutError if it does not come."""
@@ -130,6 +132,7 @@ class Mirror:
                     seen = None
                     self.ready.set()
                     continue
+                self.watched = max(self.watched, entry.revision or 0)
                 gone = entry.operation in (KV_DEL, KV_PURGE)
                 if seen is not None and not gone:
                     seen.add(entry.key)

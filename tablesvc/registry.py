@@ -1,0 +1,70 @@
+"""Who is here: shards and tables of this worker, and the way from a game's id to its table."""
+
+import asyncio
+from collections.abc import Iterator
+
+from numbridge.errors import Rejected, moved
+from numbridge.ids import shard_of
+from tablesvc.shard import NO_GAME, Shard
+from tablesvc.table import Table
+from tablesvc.works import Ask, Outcome, Work
+
+
+class Registry:
+    """The shards that this worker owns."""
+
+    def __init__(self, shards: int) -> None:
+        self.count = shards
+        self.shards: dict[int, Shard] = {}
+
+    def shard(self, game: str) -> Shard:
+        """The game's shard. Raises Rejected: not_found for no game id, moved for another worker's."""
+        try:
+            number = shard_of(game, self.count)
+        except ValueError:
+            raise NO_GAME from None
+        shard = self.shards.get(number)
+        if shard is None or shard.gone:
+            raise moved()
+        return shard
+
+    def submit(self, game: str, work: Work) -> None:
+        """Passes work to the game's table; it is answered in any case."""
+        try:
+            shard = self.shard(game)
+        except Rejected as refusal:
+            work.answered = True
+            work.reply(refusal)
+        else:
+            shard.submit(game, work)
+
+    async def ask(self, game: str, ask: Ask) -> Outcome:
+        """The answer to one question. Raises Rejected."""
+
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+        def reply(outcome: Outcome) -> None:
+            if not future.done():
+                future.set_result(outcome)
+
+        self.submit(game, Work(ask, reply))
+        outcome = await future
+        if isinstance(outcome, Rejected):
+            raise outcome
+        return outcome
+
+    def tables(self) -> Iterator[Table]:
+        """All tables, finished ones too."""
+        for shard in self.shards.values():
+            yield from shard.tables.values()
+
+    def unfinished(self) -> int:
+        """Games that go on."""
+        return sum(not table.state.over for table in self.tables())
+
+    def count_status(self) -> dict[str, int]:
+        """Games by status."""
+        counts = {"playing": 0, "adjourned": 0, "over": 0}
+        for table in self.tables():
+            counts[table.state.status] += 1
+        return counts
