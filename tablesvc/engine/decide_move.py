@@ -6,7 +6,7 @@ from tablesvc.engine.draw import draw
 from tablesvc.engine.ending import lapse
 from tablesvc.engine.errors import Illegal
 from tablesvc.engine.events import Ended, Event, Moved
-from tablesvc.engine.position import apply, given_back, refill_size
+from tablesvc.engine.position import apply, given_back, refill_size, with_tiles
 from tablesvc.engine.seats import COLOR
 from tablesvc.engine.state import State
 
@@ -74,7 +74,7 @@ def _moved(
     drew = draw(bag, refill_size(hand, bag, paid), dice)
     move = Moved(kind, by, cell, tile, hit, paid, drew, used_ms, at)
     events: list[Event] = [*lapse(state, at), move]
-    after = apply(field, position, move)
+    after = with_tiles(field, position, move, (*hand, *drew), tuple(bag))
     if after.winner is not None:
         chain = () if field.domains else goals.chain(field.geometry, after.owned[by], by)
         events.append(Ended(COLOR[by], "blocks" if field.domains else "connection", chain, at))

@@ -15,6 +15,8 @@ class Field:
     geometry: Geometry
     solution: tuple[int, ...]
     """The right digit of each cell."""
+    digits: str
+    """The same as characters."""
     givens: int
     """Cells open from the start."""
     blocks: tuple[int, ...]
@@ -31,6 +33,7 @@ def make_field(settings: GameSettings, deal: Deal) -> Field:
     return Field(
         geometry=geometry(settings.side),
         solution=tuple(map(int, deal.solution)),
+        digits=deal.solution,
         givens=sum(1 << cell for cell, digit in enumerate(deal.givens) if digit != "."),
         blocks=blocks.masks(settings.side, deal.blocks),
         domains=settings.variant == "domains",

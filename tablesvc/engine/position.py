@@ -96,11 +96,15 @@ def refill_size(hand: list[int], bag: list[int], paid: tuple[int, ...]) -> int:
 
 def apply(field: Field, position: Position, move: Moved) -> Position:
     """The position after a move, burn or pass. Trusts that it is legal and that its draws are in the bag."""
-    kind, by, cell = move.kind, move.by, move.cell
-    hand, bag = given_back(position, kind, by, move.tile, move.hit, move.paid)
+    hand, bag = given_back(position, move.kind, move.by, move.tile, move.hit, move.paid)
     for tile in move.drew:
         bag[tile] -= 1
-    hand.extend(move.drew)
+    return with_tiles(field, position, move, (*hand, *move.drew), tuple(bag))
+
+
+def with_tiles(field: Field, position: Position, move: Moved, tiles: tuple[int, ...], bag: tuple[int, ...]) -> Position:
+    """The same for who knows already what the mover and the bag hold after the refill."""
+    kind, by, cell = move.kind, move.by, move.cell
     owned, solved, mistakes = position.owned, position.solved, position.mistakes
     pie = winner = None
     if kind == "place" and not move.hit:
@@ -120,14 +124,13 @@ def apply(field: Field, position: Position, move: Moved) -> Position:
         to_move, moves_left = by, position.moves_left - 1
     else:
         to_move, moves_left = 1 - by, PAIR_SIZE if field.domains else 1
-    tiles = tuple(hand)
     return Position(
         to_move,
         moves_left,
         owned,
         solved,
         (position.hands[0], tiles) if by == BLUE else (tiles, position.hands[1]),
-        tuple(bag),
+        bag,
         sum(bag),
         mistakes,
         pie,

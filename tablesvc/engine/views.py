@@ -81,12 +81,16 @@ def pair(values: tuple[int, ...]) -> dict[str, int]:
 
 def field_text(field: Field, position: Position) -> str:
     """Digits of the givens and of the solved cells, `.` elsewhere."""
-    shown = field.givens | position.solved
-    return "".join(["123456789"[digit - 1] if shown >> cell & 1 else "." for cell, digit in enumerate(field.solution)])
+    shown = _bits(field, field.givens | position.solved)
+    return "".join([digit if bit == "1" else "." for digit, bit in zip(field.digits, shown, strict=True)])
 
 
 def owners_text(field: Field, position: Position) -> str:
     """`b`, `r` or `.` for each cell."""
-    red, blue = position.owned
-    cells = range(field.geometry.cells)
-    return "".join(["b" if blue >> cell & 1 else "r" if red >> cell & 1 else "." for cell in cells])
+    red, blue = _bits(field, position.owned[RED]), _bits(field, position.owned[BLUE])
+    return "".join(["b" if b == "1" else "r" if r == "1" else "." for b, r in zip(blue, red, strict=True)])
+
+
+def _bits(field: Field, cells: int) -> str:
+    """`1` or `0` for each cell of the field: is it one of `cells`?"""
+    return f"{cells:0{field.geometry.cells}b}"[::-1]

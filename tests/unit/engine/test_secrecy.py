@@ -15,7 +15,7 @@ from tablesvc.engine.commands import Claim, Command, Exchange, Offer, Place, Res
 from tablesvc.engine.decide import decide
 from tablesvc.engine.errors import Refused
 from tablesvc.engine.evolve import evolve
-from tablesvc.engine.field import Field
+from tablesvc.engine.field import make_field
 from tablesvc.engine.frames import frames
 from tablesvc.engine.legal import moves
 from tablesvc.engine.seats import BLUE, RED
@@ -121,13 +121,14 @@ def test_the_solution_shows_in_nothing_but_hits_and_misses() -> None:
     table, field = state.table, state.table.field
     empty = set(empty_cells(state))
     solution = tuple(digit % 9 + 1 if cell in empty else digit for cell, digit in enumerate(field.solution))
+    other_deal = Deal(table.deal.blocks, "".join(map(str, solution)), table.deal.givens)
     hidden = Table(
         table.room,
         table.settings,
         table.blue,
         table.red,
-        Deal(table.deal.blocks, "".join(map(str, solution)), table.deal.givens),
-        Field(field.geometry, solution, field.givens, field.blocks, field.domains, field.pie, field.claim_price),
+        other_deal,
+        make_field(table.settings, other_deal),
         table.opened_at,
     )
     other = replace(state, table=hidden)
