@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tablesvc.engine import blocks, legal
+from tablesvc.engine.decided import FIRST_MOVER
 from tablesvc.engine.errors import Illegal, IllegalRecord
 from tablesvc.engine.events import Moved
 from tablesvc.engine.field import Field, make_field
@@ -98,7 +99,9 @@ def _check_deal(record: Record, field: Field, unique: Unique) -> None:
 
 def _check_opening(record: Record, field: Field) -> None:
     bag = full_bag(field)
-    for name, hand in (("blue", record.blue_hand), ("red", record.red_hand)):
+    hands = (record.red_hand, record.blue_hand)
+    for seat in (FIRST_MOVER, other(FIRST_MOVER)):
+        name, hand = COLOR[seat], hands[seat]
         wanted = min(HAND_SIZE, sum(bag))
         if len(hand) != wanted:
             raise Illegal(f"{name}'s opening hand has {len(hand)} tiles, not {wanted}")
