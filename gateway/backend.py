@@ -1,5 +1,6 @@
 """Carries out what a session asks for, by the services behind the gateway."""
 
+import asyncio
 from typing import Protocol
 
 from gateway.hub import Hub
@@ -48,6 +49,7 @@ class Backend:
         self._hub = hub
         self._board = board
         self._players = players
+        self._reading: dict[tuple[str, int | None], asyncio.Task[fx.Result]] = {}
 
     async def perform(self, caller: Caller, request: fx.Request) -> fx.Result:
         """The result of a request. Raises Rejected. Nothing is awaited between a subscription and the return."""
@@ -120,6 +122,7 @@ class Backend:
             if rejected.reason is Reason.NOT_FOUND:
                 await self._reader.refuse_finished(message.game, who.player)
             raise
+        self._hub.expect(message.game, answer.accepted.version)
         return fx.Played(answer.accepted.version)
 
     async def _look(self, who: Claims, game: str) -> fx.Result:
@@ -132,13 +135,24 @@ class Backend:
         return fx.Seated(answer.seat.seat)
 
     async def _catch(self, who: Claims, request: fx.Catch) -> fx.Result:
-        join = pb.Join(player=who.player, since=request.since, arrive=request.arrive)
+        if request.seat != "watch" or request.arrive:
+            return await self._read(request, who.player)
+        # Spectators who missed the same share one answer: after a loss, a full hall asks once.
+        key = (request.game, request.since)
+        reading = self._reading.get(key)
+        if reading is None:
+            reading = self._reading[key] = asyncio.ensure_future(self._read(request, ""))
+            reading.add_done_callback(lambda _: self._reading.pop(key, None))
+        return await asyncio.shield(reading)
+
+    async def _read(self, request: fx.Catch, player: str) -> fx.Result:
+        join = pb.Join(player=player, since=request.since, arrive=request.arrive)
         try:
             answer = await self._tables.ask(pb.Command(game=request.game, join=join))
         except Rejected as rejected:
             if rejected.reason is not Reason.NOT_FOUND:
                 raise
-            return await self._reader.archived_state(request.game, who.player)
+            return await self._reader.archived_state(request.game, player)
         joined = answer.joined
         return fx.Joined(
             joined.version,

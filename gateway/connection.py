@@ -68,7 +68,7 @@ class Connection:
         try:
             if claims is not None:
                 self.claims = claims
-                self._do(self._session.bearer(""))
+                self._do(self._session.bearer())
             while not self.closing:
                 while self._session.full and not self.closing:
                     self._room.clear()
@@ -121,7 +121,7 @@ class Connection:
     def _do(self, effects: list[fx.Effect]) -> None:
         for effect in effects:
             if isinstance(effect, fx.Send):
-                if not self._outbox.send(effect.text, effect.droppable):
+                if not self._outbox.send(effect.text):
                     self._do(self._session.lagging())
                 elif self._outbox.overflowed:
                     self.shut(wire.CLOSE_POLICY, "too slow: nothing of what is sent is read", "slow")
@@ -193,7 +193,7 @@ class Connection:
 
     def on_lobby(self, texts: Iterable[bytes]) -> None:
         """Changes of a seek list."""
-        self._do(self._session.lobby_news(list(texts)))
+        self._do(self._session.lobby_news(texts))
 
     def on_notice(self, text: bytes) -> None:
         """An event for the player."""

@@ -7,7 +7,9 @@ from gateway.metrics import Metrics
 from gateway.ports import Subscription, Viewer, Views
 from gateway.presence import Presence
 from numbridge.frames import Frame
-from numbridge.names import Seat
+from numbridge.names import SEATS, Seat
+
+MISSING_S = 1.5  # after an answer, how long its frames may take; far longer than they do
 
 
 class _Group:
@@ -65,7 +67,7 @@ class Hub:
 
     def untune(self, viewer: Viewer, game: str) -> None:
         """Takes a viewer off a table; fine if he is not there."""
-        for seat in ("blue", "red", "watch"):
+        for seat in SEATS:
             group = self._groups.get((game, seat))
             if group is None or viewer not in group.viewers:
                 continue
@@ -83,14 +85,23 @@ class Hub:
         for viewer in {viewer for group in self._groups.values() for viewer in group.viewers}:
             viewer.on_resync(None)
 
-    def seen(self, game: str, version: int) -> bool:
-        """Whether every group of the game here has seen `version` (or there is none)."""
-        groups = (self._groups.get((game, seat)) for seat in ("blue", "red", "watch"))
+    def expect(self, game: str, version: int) -> None:
+        """A worker said that the game has `version`: if its frames do not come, viewers ask for them."""
+        if not self._seen(game, version):
+            asyncio.get_running_loop().call_later(MISSING_S, self._check, game, version)
+
+    def _check(self, game: str, version: int) -> None:
+        if not self._seen(game, version):
+            self._metrics.resync("missing")
+            self.resync(game)
+
+    def _seen(self, game: str, version: int) -> bool:
+        groups = (self._groups.get((game, seat)) for seat in SEATS)
         return all(group is None or group.version >= version for group in groups)
 
     def resync(self, game: str) -> None:
         """Frames of one game may have been lost."""
-        for seat in ("blue", "red", "watch"):
+        for seat in SEATS:
             group = self._groups.get((game, seat))
             for viewer in tuple(group.viewers) if group is not None else ():
                 viewer.on_resync(game)

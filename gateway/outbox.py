@@ -3,8 +3,8 @@
 Frames go straight to the transport; what the network has not taken yet waits
 in its buffer. Overflow, in two steps:
 
-    soft   a watcher's frames are dropped from here on, and made good by a fresh `state` once the buffer is empty;
-           a player's socket is closed with a reason, and the player resumes by version
+    soft   the session is told: it stops a watcher's frames and makes them good by a fresh `state` once the buffer is
+           empty; a player's socket it closes with a reason, and the player resumes by version
     hard   the socket is closed, whoever it is
 """
 
@@ -55,7 +55,7 @@ class Outbox:
         self.lagging = False
         self.overflowed = False  # the hard limit has been passed
 
-    def send(self, text: bytes, droppable: bool = False) -> bool:
+    def send(self, text: bytes) -> bool:
         """Writes one text frame; False when the soft limit is passed by it (once, until `caught_up`)."""
         if self._sink.is_closing() or self.overflowed:
             return True
@@ -63,8 +63,6 @@ class Outbox:
         if waiting > self._hard:
             self.overflowed = True
             self._metrics.overflow("outbox_hard")
-            return True
-        if droppable and self.lagging:
             return True
         self._sink.write(header(_TEXT, len(text)) + text)
         self._metrics.wrote()

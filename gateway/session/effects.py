@@ -17,10 +17,9 @@ Frame = tuple[int, bytes]  # version (0: none) and the JSON text that the socket
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Write this JSON text. `droppable` texts may be left out for a slow reader who can be given a fresh state."""
+    """Write this JSON text."""
 
     text: bytes
-    droppable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

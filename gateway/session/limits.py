@@ -38,10 +38,6 @@ class Bucket:
         level = min(float(self._rate.burst), self._level + max(0.0, now - self._at) * per_second)
         return 0 if level >= cost else max(1, round((cost - level) / per_second * 1000))
 
-    def full(self, now: float) -> bool:
-        """Whether nothing would be forgotten by dropping this bucket."""
-        return self._level + (now - self._at) * self._rate.per_minute / 60 >= self._rate.burst
-
 
 class Buckets:
     """A bucket a key (a player, an address), at most `most` of them.
@@ -70,12 +66,6 @@ class Buckets:
         """Milliseconds until `take` would succeed for `key`; nothing is taken."""
         bucket = self._buckets.get(key)
         return bucket.wait(now) if bucket is not None else 0
-
-    def sweep(self, now: float, most: int = 1_000) -> None:
-        """Forgets up to `most` buckets that are full again, the longest unused first."""
-        for key in list(self._buckets)[:most]:
-            if self._buckets[key].full(now):
-                del self._buckets[key]
 
     def __len__(self) -> int:
         return len(self._buckets)

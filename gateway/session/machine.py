@@ -8,7 +8,7 @@
 its result comes back by `answered`.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -16,12 +16,11 @@ from gateway.session import effects as fx
 from gateway.session import replies
 from gateway.session.lanes import Lanes
 from gateway.session.limits import Bucket, Buckets, Rate
-from gateway.session.resume import View
+from gateway.session.talk import Talk
+from gateway.session.viewing import Viewing
 from numbridge import wire
 
 CLOSE_SLOW = 1013  # "try again later": the reader is too slow for a player's seat
-
-_LATER = "; wait {} ms"
 
 
 class Phase(Enum):
@@ -47,343 +46,227 @@ class Limits:
     requests: int = 32  # under way or waiting
 
 
-Then = Callable[[fx.Result], None]
-
-
 class Session:
     """The machine of one connection."""
 
     def __init__(self, limits: Limits, now: float) -> None:
-        self.phase = Phase.NEW
         self.player = ""
-        self.views: dict[str, View] = {}
         self.lobby: set[str | None] = set()
+        self._talk = Talk()
+        self.tables = Viewing(self._talk, self._finish, limits.games)
         self._limits = limits
         self._messages = Bucket(limits.message, now) if limits.message else None
         self._bad = Bucket(limits.bad, now) if limits.bad else None
         self._floods = Bucket(limits.flood, now) if limits.flood else None
         self._lanes: Lanes[wire.ClientMessage] = Lanes()
-        self._then: dict[int, Then] = {}
-        self._number = 0
+        self._phase = Phase.NEW
         self._lobby_muted = False
-        self._out: list[fx.Effect] = []
 
-    # --- stimuli ---------------------------------------------------------------------------------------------
+    @property
+    def phase(self) -> Phase:
+        """Where the conversation stands."""
+        return Phase.CLOSED if self._talk.closed else self._phase
 
     @property
     def full(self) -> bool:
         """Whether no further message can be taken just now: the socket is to be left unread."""
         return self.phase is Phase.LOGGING_IN or self._lanes.load >= self._limits.requests
 
-    def bearer(self, token: str) -> list[fx.Effect]:
-        """The connection came with a verified bearer header: the hello event comes unasked."""
-        self._log_in(token, None)
-        return self._done()
+    # --- stimuli: the client ---------------------------------------------------------------------------------
+
+    def bearer(self) -> list[fx.Effect]:
+        """The connection came with a bearer header that was verified: the hello event comes unasked."""
+        self._log_in("", None)
+        return self._talk.done()
 
     def bad(self, problem: wire.BadMessage, now: float) -> list[fx.Effect]:
         """A frame that is no message."""
+        if self._talk.closed:
+            return []
         if self._bad is not None and self._bad.take(now):
-            self._close(wire.CLOSE_POLICY, "too many bad messages")
+            self._talk.close(wire.CLOSE_POLICY, "too many bad messages")
         else:
-            self._refuse(problem.ref, fx.Refusal("bad_message", str(problem)))
-        return self._done()
+            self._talk.refuse(problem.ref, fx.Refusal("bad_message", str(problem)))
+        return self._talk.done()
 
     def pinged(self, now: float) -> list[fx.Effect]:
-        """A ping frame has come: it counts as a message, though its answer is not ours to make."""
+        """A ping frame: it counts as a message, though its answer is not ours to make."""
         over = self._messages is not None and self._messages.take(now) > 0
         if over and self._floods is not None and self._floods.take(now):
-            self._close(wire.CLOSE_POLICY, "too many messages")
-        return self._done()
+            self._talk.close(wire.CLOSE_POLICY, "too many messages")
+        return self._talk.done()
 
     def message(self, message: wire.ClientMessage, now: float, server_at: int) -> list[fx.Effect]:
         """A message of the client's. `server_at`: wall time in milliseconds, for a pong."""
+        if self._talk.closed:
+            return []
         if isinstance(message, wire.Join) and message.since is not None and not 0 <= message.since < 2**53:
             return self.bad(wire.BadMessage("`since` must be 0 or more", message.ref), now)
-        if self.phase is Phase.CLOSED:
-            return []
+        if self._limited(message, now):
+            return self._talk.done()
         if isinstance(message, wire.Hello):
-            if self.phase is Phase.NEW:
+            if self._phase is Phase.NEW:
                 self._log_in(message.token, message.ref)
             else:
-                self._refuse(message.ref, fx.Refusal("unauthorized", "this connection has said hello already"))
-        elif self.phase is not Phase.OPEN:
-            if not self._limited(message, now):
-                self._refuse(message.ref, fx.Refusal("unauthorized", "say hello with a token first"))
-        elif not self._limited(message, now):
-            if isinstance(message, wire.Ping):
-                self._send(replies.pong(message.ref, message.sent_at, server_at))
-            elif self._lanes.enter(_lane(message), message):
-                self._start(message)
-        return self._done()
+                self._talk.refuse(message.ref, fx.Refusal("unauthorized", "this connection has said hello already"))
+        elif self._phase is not Phase.OPEN:
+            self._talk.refuse(message.ref, fx.Refusal("unauthorized", "say hello with a token first"))
+        elif isinstance(message, wire.Ping):
+            self._talk.send(replies.pong(message.ref, message.sent_at, server_at))
+        elif self._lanes.enter(_lane(message), message):
+            self._start(message)
+        return self._talk.done()
+
+    # --- stimuli: everything else ----------------------------------------------------------------------------
 
     def answered(self, number: int, result: fx.Result) -> list[fx.Effect]:
         """The result of request `number`."""
-        then = self._then.pop(number, None)
-        if then is not None and self.phase is not Phase.CLOSED:
-            then(result)
-        return self._done()
+        self._talk.answered(number, result)
+        return self._talk.done()
 
-    def frames(self, game: str, frames: list[fx.Frame]) -> list[fx.Effect]:
+    def frames(self, game: str, frames: Iterable[fx.Frame]) -> list[fx.Effect]:
         """Live frames of a table that was tuned to."""
-        view = self.views.get(game)
-        if view is not None:
-            self._show(view, *view.live(frames))
-        return self._done()
+        self.tables.frames(game, frames)
+        return self._talk.done()
 
     def resync(self, game: str | None = None) -> list[fx.Effect]:
-        """Frames (of `game`, or of any table) may have been missed."""
-        for view in [self.views[game]] if game in self.views else list(self.views.values()) if game is None else []:
-            if not view.muted and view.resync():
-                self._catch(view)
-        return self._done()
+        """Frames of `game` (None: of any table) may have been missed."""
+        self.tables.resync(game)
+        return self._talk.done()
 
     def notice(self, text: bytes) -> list[fx.Effect]:
         """An event for the player himself."""
         if self.phase is Phase.OPEN:
-            self._send(text)
-        return self._done()
+            self._talk.send(text)
+        return self._talk.done()
 
-    def lobby_news(self, texts: list[bytes]) -> list[fx.Effect]:
+    def lobby_news(self, texts: Iterable[bytes]) -> list[fx.Effect]:
         """Changes of a seek list that is watched."""
         if self.lobby and not self._lobby_muted:
             for text in texts:
-                self._send(text, droppable=True)
-        return self._done()
+                self._talk.send(text)
+        return self._talk.done()
 
     def lagging(self) -> list[fx.Effect]:
         """The client does not read what waits for it."""
-        if any(view.playing for view in self.views.values()):
-            self._close(CLOSE_SLOW, "too slow: connect again and join with since")
-            return self._done()
-        self._lobby_muted = True
-        for view in self.views.values():
-            view.mute()
-        return self._done()
+        if self.tables.playing:
+            self._talk.close(CLOSE_SLOW, "too slow: connect again and join with since")
+        else:
+            self._lobby_muted = True
+            self.tables.mute()
+        return self._talk.done()
 
     def drained(self) -> list[fx.Effect]:
         """The client has read all that waited: what was dropped is made good by fresh states."""
         if self._lobby_muted:
             self._lobby_muted = False
             for room in self.lobby:
-                self._ask(fx.WatchLobby(room), self._relisted)
-        for view in list(self.views.values()):
-            if view.muted and view.resync():
-                self._catch(view)
-        return self._done()
+                self._talk.ask(fx.WatchLobby(room), self._relisted)
+        self.tables.unmute()
+        return self._talk.done()
 
     def tick(self) -> list[fx.Effect]:
-        """About once a second: asks again for tables whose last question was refused."""
-        for view in list(self.views.values()):
-            if view.wanting and not view.asking:
-                self._catch(view)
-        return self._done()
+        """Now and then: asks again for tables whose last question was refused."""
+        self.tables.retry()
+        return self._talk.done()
 
     def closed(self) -> list[fx.Effect]:
         """The socket has gone: nothing is viewed any more."""
-        self.phase = Phase.CLOSED
-        self._out = [fx.Untune(game) for game in self.views]
-        self.views.clear()
+        self._talk.end()
+        self.tables.end()
         self.lobby.clear()
-        self._then.clear()
-        return self._done()
-
-    # --- effects ---------------------------------------------------------------------------------------------
-
-    def _done(self) -> list[fx.Effect]:
-        out, self._out = self._out, []
-        return out
-
-    def _send(self, text: bytes, droppable: bool = False) -> None:
-        self._out.append(fx.Send(text, droppable))
-
-    def _refuse(self, ref: str | None, refusal: fx.Refusal) -> None:
-        self._send(replies.error(ref, refusal))
-
-    def _close(self, code: int, reason: str) -> None:
-        self.phase = Phase.CLOSED
-        self._out.append(fx.Close(code, reason))
-
-    def _ask(self, request: fx.Request, then: Then) -> int:
-        self._number += 1
-        self._then[self._number] = then
-        self._out.append(fx.Ask(self._number, request))
-        return self._number
+        return self._talk.done()
 
     # --- limits ----------------------------------------------------------------------------------------------
 
     def _limited(self, message: wire.ClientMessage, now: float) -> bool:
-        limits = self._limits
+        """Whether the message is over a limit; then it has been answered. Who is not logged in hears of that first."""
+        limits, what = self._limits, "messages on this connection"
         wait = self._messages.take(now) if self._messages is not None else 0
-        what = "messages on this connection"
         if wait and self._floods is not None and self._floods.take(now):
-            self._close(wire.CLOSE_POLICY, "too many messages")
+            self._talk.close(wire.CLOSE_POLICY, "too many messages")
             return True
-        if not wait and self.player:
-            if limits.player is not None:
-                wait, what = limits.player.take(self.player, now), "messages of yours"
-            if not wait and limits.seek is not None and isinstance(message, _SEEKING):
-                wait, what = limits.seek.take(self.player, now), "seeks"
-            if not wait and limits.join is not None and isinstance(message, wire.Join):
-                wait, what = limits.join.take(self.player, now), "joins"
+        if self._phase is not Phase.OPEN:
+            return False
+        if not wait and limits.player is not None:
+            wait, what = limits.player.take(self.player, now), "messages of yours"
+        if not wait and limits.seek is not None and isinstance(message, _SEEKING):
+            wait, what = limits.seek.take(self.player, now), "seeks"
+        if not wait and limits.join is not None and isinstance(message, wire.Join):
+            wait, what = limits.join.take(self.player, now), "joins"
         if wait:
-            text = f"too many {what} in a short time{_LATER.format(wait)}"
-            self._refuse(message.ref, fx.Refusal("limit", text, retry_ms=wait))
+            text = f"too many {what} in a short time; wait {wait} ms"
+            self._talk.refuse(message.ref, fx.Refusal("limit", text, retry_ms=wait))
         return wait > 0
-
-    # --- hello -----------------------------------------------------------------------------------------------
-
-    def _log_in(self, token: str, ref: str | None) -> None:
-        self.phase = Phase.LOGGING_IN
-
-        def greeted(result: fx.Result) -> None:
-            if isinstance(result, fx.Greeting):
-                self.phase, self.player = Phase.OPEN, result.player
-                self._send(replies.hello(result, ref))
-            else:
-                self.phase = Phase.NEW
-                self._refuse(ref, _refusal(result))
-
-        self._ask(fx.LogIn(token), greeted)
 
     # --- requests --------------------------------------------------------------------------------------------
 
+    def _log_in(self, token: str, ref: str | None) -> None:
+        self._phase = Phase.LOGGING_IN
+
+        def greeted(result: fx.Result) -> None:
+            if isinstance(result, fx.Greeting):
+                self._phase, self.player = Phase.OPEN, result.player
+                self._talk.send(replies.hello(result, ref))
+            elif isinstance(result, fx.Refusal):
+                self._phase = Phase.NEW
+                self._talk.refuse(ref, result)
+
+        self._talk.ask(fx.LogIn(token), greeted)
+
     def _start(self, message: wire.ClientMessage) -> None:
+        """A message whose turn in its lane has come."""
+        request: fx.Request
         match message:
-            case wire.Play():
-                self._ask(fx.Act(message), lambda r: self._finish(message, r))
             case wire.Join():
-                self._join(message)
+                return self.tables.join(message)
             case wire.Leave():
-                if self.views.pop(message.game, None) is not None:
-                    self._out.append(fx.Untune(message.game))
-                self._finish(message, fx.Done())
+                return self.tables.leave(message)
+            case wire.Play():
+                request = fx.Act(message)
             case wire.Seek():
-                self._ask(fx.PostSeek(message), lambda r: self._finish(message, r))
+                request = fx.PostSeek(message)
             case wire.CancelSeek():
-                self._ask(fx.CancelSeek(message.seek), lambda r: self._finish(message, r))
+                request = fx.CancelSeek(message.seek)
             case wire.AcceptSeek():
-                self._ask(fx.AcceptSeek(message.seek), lambda r: self._finish(message, r))
+                request = fx.AcceptSeek(message.seek)
             case wire.WatchLobby():
-                self._ask(fx.WatchLobby(message.room), lambda r: self._listed(message, r))
+                request = fx.WatchLobby(message.room)
             case wire.UnwatchLobby():
                 self.lobby = set() if message.room is None else self.lobby - {message.room}
-                self._ask(fx.UnwatchLobby(message.room), lambda r: self._finish(message, r))
+                request = fx.UnwatchLobby(message.room)
             case wire.Rematch():
-                self._ask(fx.AskRematch(message.game), lambda r: self._finish(message, r))
+                request = fx.AskRematch(message.game)
             case wire.Block() | wire.Unblock():
                 request = fx.SetBlock(message.player, isinstance(message, wire.Block))
-                self._ask(request, lambda r: self._finish(message, r))
-            case _:  # hello and ping never enter a lane
+            case _:
                 raise AssertionError(f"{type(message).__name__} has no lane")
+        self._talk.ask(request, lambda result: self._finish(message, result))
 
     def _finish(self, message: wire.ClientMessage, result: fx.Result, *texts: bytes) -> None:
         """Answers `message`, sends the events that follow the answer, and starts what waited for it."""
         match result:
             case fx.Refusal():
-                self._refuse(message.ref, result)
+                self._talk.refuse(message.ref, result)
             case fx.Played(version):
-                self._send(replies.ok(message.ref, version=version))
+                self._talk.send(replies.ok(message.ref, version=version))
             case fx.Posted(seek):
-                self._send(replies.ok(message.ref, seek=seek))
+                self._talk.send(replies.ok(message.ref, seek=seek))
+            case fx.Listed(snapshot) if isinstance(message, wire.WatchLobby):
+                self.lobby.add(message.room)
+                self._talk.send(replies.ok(message.ref))
+                self._talk.send(snapshot)
             case _:
-                self._send(replies.ok(message.ref))
+                self._talk.send(replies.ok(message.ref))
         for text in texts:
-            self._send(text)
+            self._talk.send(text)
         following = self._lanes.leave(_lane(message))
         if following is not None:
             self._start(following)
 
-    def _listed(self, message: wire.WatchLobby, result: fx.Result) -> None:
-        if isinstance(result, fx.Listed):
-            self.lobby.add(message.room)
-            self._finish(message, result, result.snapshot)
-        else:
-            self._finish(message, result)
-
     def _relisted(self, result: fx.Result) -> None:
         if isinstance(result, fx.Listed):
-            self._send(result.snapshot)
-
-    # --- tables ----------------------------------------------------------------------------------------------
-
-    def _join(self, message: wire.Join) -> None:
-        """Look (which seat?), tune (from now on nothing is missed), catch (what was missed until now)."""
-        game, most = message.game, self._limits.games
-        known = self.views.get(game)
-        if known is not None:
-            view = self.views[game] = View(game, message.since)
-            view.seat = known.seat
-            self._catch(view, message)
-            return
-        if most is not None and len(self.views) >= most:
-            text = f"you are at {most} tables; leave one first"
-            self._finish(message, fx.Refusal("limit", text, retry_ms=1000))
-            return
-
-        def looked(result: fx.Result) -> None:
-            match result:
-                case fx.Seated(seat):
-                    view = self.views[game] = View(game, message.since)
-                    view.seat = seat
-                    view.ask(self._ask(fx.Tune(game, seat), lambda r: tuned(view, r)))
-                case fx.Archived(version, state):
-                    self._finish(message, result, *([] if version == message.since else [state]))
-                case _:
-                    self._finish(message, _refusal(result))
-
-        def tuned(view: View, result: fx.Result) -> None:
-            if isinstance(result, fx.Done):
-                self._catch(view, message)
-            else:
-                self._drop(view)
-                self._finish(message, _refusal(result))
-
-        self._ask(fx.Look(game), looked)
-
-    def _catch(self, view: View, message: wire.Join | None = None) -> None:
-        """Asks for what `view` lacks: for a join of the client's or, without `message`, unasked."""
-        view.wanting = False
-        request = fx.Catch(view.game, view.seat, view.version, arrive=message is not None)
-
-        def caught(result: fx.Result) -> None:
-            if self.views.get(view.game) is not view or view.asking != number:
-                if message is not None:
-                    self._finish(message, fx.Done())
-                return
-            match result:
-                case fx.Joined():
-                    texts, again = view.joined(result)
-                    if message is not None:
-                        self._finish(message, result)
-                    self._show(view, texts, again)
-                case fx.Archived(version, state):
-                    texts = [] if version == view.version else [state]
-                    self._drop(view)
-                    if message is not None:
-                        self._finish(message, result, *texts)
-                    else:
-                        for text in texts:
-                            self._send(text)
-                case _:
-                    view.asking = 0
-                    if message is not None:
-                        self._drop(view)
-                        self._finish(message, _refusal(result))
-                    else:
-                        view.wanting = True
-
-        number = self._ask(request, caught)
-        view.ask(number)
-
-    def _show(self, view: View, texts: list[bytes], again: bool) -> None:
-        for text in texts:
-            self._send(text, droppable=not view.playing)
-        if again and not view.asking:
-            self._catch(view)
-
-    def _drop(self, view: View) -> None:
-        del self.views[view.game]
-        self._out.append(fx.Untune(view.game))
+            self._talk.send(result.snapshot)
 
 
 _SEEKING = (wire.Seek, wire.AcceptSeek, wire.CancelSeek, wire.Rematch)
@@ -396,9 +279,3 @@ def _lane(message: wire.ClientMessage) -> str:
     if isinstance(message, wire.WatchLobby | wire.UnwatchLobby):
         return "lobby"
     return "seeks"
-
-
-def _refusal(result: fx.Result) -> fx.Refusal:
-    if isinstance(result, fx.Refusal):
-        return result
-    raise AssertionError(f"{type(result).__name__} answers no such request")

@@ -18,12 +18,12 @@ class View:
 
     __slots__ = ("_again", "_held", "asking", "game", "muted", "seat", "version", "wanting")
 
-    def __init__(self, game: str, since: int | None) -> None:
+    def __init__(self, game: str, seat: str, since: int | None) -> None:
         self.game = game
-        self.seat = "watch"
+        self.seat = seat
         self.version = since  # the last one the client has; None: it needs a state
         self.asking = 0
-        self.muted = False  # the client reads too slowly: frames are dropped until it gets a fresh state
+        self.muted = False  # the client reads too slowly: nothing is sent
         self.wanting = False  # the last question was refused: ask again in a while
         self._held: list[Frame] = []
         self._again = False
@@ -38,7 +38,7 @@ class View:
         self.asking = number
 
     def mute(self) -> None:
-        """The client reads too slowly: from now on it gets nothing until it can be given a fresh state."""
+        """The client reads too slowly: it gets nothing until `unmute`, and then needs a fresh state."""
         self.muted = True
         self.version = None
         self._held.clear()
@@ -68,13 +68,12 @@ class View:
         self.asking = 0
         held, self._held = self._held, []
         again, self._again = self._again, False
-        if self.muted and not answer.state:
-            return [], again
+        if self.muted:
+            return [], False
         texts: list[bytes] = []
         if answer.state:
             texts.append(answer.state)
             self.version = answer.version
-            self.muted = False
         else:
             passed, gap = self._pass(answer.frames)
             texts += passed
