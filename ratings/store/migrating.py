@@ -1,0 +1,71 @@
+"""Brings a database to this release's schema."""
+
+import threading
+from importlib import resources
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from ratings.ports import StoreAway
+from ratings.store.database import connect_args, make_folder, parse_url, prepare_sqlite
+
+_alembic = threading.Lock()  # its context is global to the process
+
+
+def migrate(url: str) -> str:
+    """Runs the migrations that are missing, and returns the schema's revision.
+
+    Blocking. Several processes may call it at once: one migrates, the others wait and find it done.
+    Raises ValueError (not such a URL), OSError (no folder), StoreAway (no database, or one that refuses).
+    """
+    config = _config()
+    engine = _engine(url)
+    try:
+        config.attributes["engine"] = engine
+        with _alembic:
+            command.upgrade(config, "head")
+        return _revision(engine) or ""
+    except DBAPIError as error:
+        raise StoreAway(f"{type(error.orig).__name__}: {error.orig}") from error
+    finally:
+        engine.dispose()
+
+
+def pending(url: str) -> bool:
+    """Whether migrations are missing. Blocking; raises as `migrate` does."""
+    engine = _engine(url)
+    try:
+        return _revision(engine) != ScriptDirectory.from_config(_config()).get_current_head()
+    except DBAPIError as error:
+        raise StoreAway(f"{type(error.orig).__name__}: {error.orig}") from error
+    finally:
+        engine.dispose()
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(resources.files("ratings.store").joinpath("migrations")))
+    return config
+
+
+def _engine(url: str) -> Engine:
+    parsed = parse_url(url)
+    make_folder(parsed)
+    arguments = connect_args(parsed)
+    if parsed.get_backend_name() != "sqlite":
+        # A large table may take longer than any statement of daily work.
+        arguments["options"] = "-c lock_timeout=60000"
+    engine = create_engine(parsed, poolclass=NullPool, connect_args=arguments)
+    if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", prepare_sqlite)
+    return engine
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
