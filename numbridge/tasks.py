@@ -54,9 +54,12 @@ class Tasks:
         self._closed = True
         current = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not current]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while tasks:
+            for task in tasks:
+                task.cancel()
+            # Once is not always enough: wait_for (3.11) drops a cancellation that meets its result.
+            _, pending = await asyncio.wait(tasks, timeout=0.5)
+            tasks = list(pending)
 
 
 async def forever(step: Callable[[], Coroutine[Any, Any, None]], pause_s: float, kind: str) -> None:
