@@ -11,15 +11,17 @@ from typing import Literal
 from tablesvc.dealing.cover import REGULAR, Cover, cover
 from tablesvc.dealing.dice import seeded
 from tablesvc.dealing.digging import Dig
-from tablesvc.dealing.errors import CannotDeal, NoSuchDeal
+from tablesvc.dealing.errors import CannotDeal, NoSuchDeal, Undecided
 from tablesvc.dealing.field import draw_field
 from tablesvc.dealing.layout import draw_layout
+from tablesvc.dealing.search import Steps
 from tablesvc.dealing.solver import EMPTY, as_text
 
 Blocks = Literal["regular", "irregular"]
 
 VERSION = 1  # part of every seed: raise it when a change makes other deals of the same seeds
-FIELDS = 400  # full fields tried for one deal
+FIELDS = {6: 60, 9: 30}  # full fields tried for one deal, by side
+DEAD_ENDS = 50_000  # of all searches for one deal, a second or two; from 22 givens on, no deal has needed 1,000
 LAYOUTS = 400  # irregular layouts tried for one full field
 
 FEWEST_REGULAR = {6: 8, 9: 17}
@@ -47,7 +49,7 @@ def deal(side: int, blocks: Blocks, givens: int, seed: int) -> Deal:
     """A deal for a field of side 6 or 9.
 
     The same arguments give the same deal on every machine, within one VERSION. Raises NoSuchDeal for what
-    cannot exist, CannotDeal when 400 fields would not give a deal with so few givens.
+    cannot exist, CannotDeal when 60 fields, or 100,000 dead ends, did not give one with so few givens.
     """
     if side not in REGULAR or blocks not in ("regular", "irregular"):
         raise NoSuchDeal(f"no field has side {side} and {blocks} blocks")
@@ -57,16 +59,20 @@ def deal(side: int, blocks: Blocks, givens: int, seed: int) -> Deal:
             f"a field of side {side} with {blocks} blocks has {fewest} to {side * side} givens, not {givens}"
         )
     rng = seeded("numbridge.deal", VERSION, side, blocks, givens, seed)
-    for _ in range(FIELDS):
+    steps = Steps(DEAD_ENDS)
+    for _ in range(FIELDS[side]):
         tables, field = _full_field(side, blocks, rng)
-        given = Dig(tables, field, rng).down_to(givens)
+        try:
+            given = Dig(tables, field, rng, steps).down_to(givens)
+        except Undecided:
+            break
         if given is not None:
             shown = [EMPTY] * (side * side)
             solution = as_text(side, field)
             for cell in given:
                 shown[cell] = solution[cell]
             return Deal(tables.blocks, solution, "".join(shown))
-    raise CannotDeal(f"{FIELDS} fields of side {side} with {blocks} blocks had no deal with {givens} givens")
+    raise CannotDeal(f"no deal of side {side} with {blocks} blocks and {givens} givens was found")
 
 
 def _full_field(side: int, blocks: Blocks, rng: Random) -> tuple[Cover, list[int]]:

@@ -12,7 +12,7 @@ from random import Random
 
 from tablesvc.dealing.cover import Cover
 from tablesvc.dealing.dice import below, shuffle
-from tablesvc.dealing.search import another, search
+from tablesvc.dealing.search import Steps, another, search
 
 CHUNK = 8  # cells tried at once, halved whenever that fails
 PUT_BACK = {6: 4, 9: 3}  # cells a step of the local search puts back, by side
@@ -22,10 +22,12 @@ SEARCH_STEPS = {6: 120, 9: 60}  # of the local search, on one field, by side
 class Dig:
     """The search for givens on one field: the candidate of each cell, and what was learnt on the way."""
 
-    __slots__ = ("_field", "_rng", "_sets", "_sets_at", "_tables")
+    __slots__ = ("_field", "_rng", "_sets", "_sets_at", "_steps", "_tables")
 
-    def __init__(self, tables: Cover, field: list[int], rng: Random) -> None:
+    def __init__(self, tables: Cover, field: list[int], rng: Random, steps: Steps) -> None:
+        """steps: the dead ends that all searches together may meet."""
         self._tables = tables
+        self._steps = steps
         self._field = field
         self._rng = rng
         self._sets: list[int] = []
@@ -35,7 +37,7 @@ class Dig:
 
     def down_to(self, wanted: int) -> list[int] | None:
         """Cells that stay given, `wanted` of them in no special order; None when this field would not give
-        them up."""
+        them up. Raises Undecided when the steps are used up."""
         size = len(self._field)
         cells = list(range(size))
         shuffle(self._rng, cells)
@@ -94,12 +96,12 @@ class Dig:
                 if not needed & given:
                     return False
             # A second solution must differ right there.
-            found = search(tables, state & ~tables.bits(field[cell]), near=field)
+            found = search(tables, state & ~tables.bits(field[cell]), self._steps, near=field)
         else:
             for needed in self._sets:
                 if not needed & given:
                     return False
-            found = another(tables, state, field)
+            found = another(tables, state, field, self._steps)
         if found is None:
             return True
         n = tables.side

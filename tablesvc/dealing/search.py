@@ -117,14 +117,12 @@ def another(tables: Cover, state: int, known: list[int], steps: Steps | None = N
     """The candidates of a solution other than the known one (a candidate for each cell, in order), None when
     there is none.
 
-    Raises Undecided, ValueError when the known solution does not fit the state.
+    The known solution must fit the state. Raises Undecided.
     """
     chosen: list[int] = []
     stack: list[tuple[int, int]] = []  # states before a choice, and how many were chosen before it
     n, keep = tables.side, tables.keep
     while state := propagate(tables, state, chosen):
-        if state < 0:
-            raise ValueError("the known solution does not solve this field")
         candidate = next(c for c in choices(tables, state) if known[c // n] == c)
         stack.append((state, len(chosen)))
         state &= keep[candidate]

@@ -59,17 +59,19 @@ def solve(side: int, blocks: str, givens: str, max_steps: int | None = None) -> 
 def second_solution(side: int, blocks: str, givens: str, solution: str, max_steps: int | None = None) -> str | None:
     """A solution of the field other than the one known, None when that is the only one.
 
-    `solution` must solve `givens` (see is_solution). max_steps bounds the dead ends of the search. Raises
-    Undecided beyond it, BadLayout.
+    max_steps bounds the dead ends of the search. Raises Undecided beyond it, BadLayout, ValueError when
+    `solution` is none.
     """
     tables = cover(side, blocks)
-    chosen = _candidates(side, givens)
-    state = _after(tables, chosen)
-    if state is None:
-        return None
+    if not is_solution(side, blocks, solution) or not _shows(solution, givens):
+        raise ValueError("the known solution does not solve this field")
+    shown = _candidates(side, givens)
+    state = tables.start
+    for candidate in shown:
+        state &= tables.keep[candidate]
     steps = None if max_steps is None else Steps(max_steps)
     found = another(tables, state, _candidates(side, solution), steps)
-    return None if found is None else as_text(side, chosen + found)
+    return None if found is None else as_text(side, shown + found)
 
 
 def has_unique_solution(
@@ -85,9 +87,10 @@ def has_unique_solution(
         solution = solve(side, blocks, givens, max_steps)
         if solution is None:
             return False
-    elif not is_solution(side, blocks, solution) or not _shows(solution, givens):
+    try:
+        return second_solution(side, blocks, givens, solution, max_steps) is None
+    except ValueError:
         return False
-    return second_solution(side, blocks, givens, solution, max_steps) is None
 
 
 def as_text(side: int, chosen: list[int]) -> str:
