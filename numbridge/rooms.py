@@ -22,6 +22,7 @@ IRREGULAR_LEAST = {9: 14, 6: 5}
 """Below these no deal was ever found; a room's lower limit must not be under them."""
 
 MAX_ROOMS = 200
+TOLERANCE_START, TOLERANCE_PER_S, TOLERANCE_MAX = 150, 15, 1000
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _MOVE_MS = (200, 7 * 24 * 3_600_000)
 _GAME_MS = (500, 30 * 24 * 3_600_000)
@@ -58,9 +59,11 @@ class Room:
     game_ms: int
     highlight: bool = True
     rated: bool = True
-    tolerance_start: int = 150  # a seek without a range of its own takes opponents this near in rating at first
-    tolerance_per_s: int = 15  # and so much further away with every second
-    tolerance_max: int = 1000
+    tolerance_start: int = (
+        TOLERANCE_START  # a seek without a range of its own takes opponents this near in rating at first
+    )
+    tolerance_per_s: int = TOLERANCE_PER_S  # and so much further away with every second
+    tolerance_max: int = TOLERANCE_MAX
     guests: bool = True  # whether players without an account may seek here
 
     @property
@@ -192,9 +195,9 @@ class _Reader:
         move_ms, game_ms = self._number_in("move_ms", *_MOVE_MS), self._number_in("game_ms", *_GAME_MS)
         switches = {key: self._switch(key) for key in ("highlight", "rated", "guests")}
         knobs = {
-            "tolerance_start": self._number_in("tolerance_start", 0, 10_000, Room.tolerance_start),
-            "tolerance_per_s": self._number_in("tolerance_per_s", 0, 10_000, Room.tolerance_per_s),
-            "tolerance_max": self._number_in("tolerance_max", 0, 10_000, Room.tolerance_max),
+            "tolerance_start": self._number_in("tolerance_start", 0, 10_000, TOLERANCE_START),
+            "tolerance_per_s": self._number_in("tolerance_per_s", 0, 10_000, TOLERANCE_PER_S),
+            "tolerance_max": self._number_in("tolerance_max", 0, 10_000, TOLERANCE_MAX),
         }
         if self.problems or identity is None or name is None or variant is None or givens is None:
             return None
