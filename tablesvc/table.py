@@ -23,7 +23,7 @@ from tablesvc.engine import clock
 from tablesvc.engine.events import Arrived, Moved, TakenOver
 from tablesvc.engine.state import State
 from tablesvc.judge import Verdict
-from tablesvc.ports import Away, Refused, WrongLast
+from tablesvc.ports import Away, LogError, Refused, WrongLast
 from tablesvc.story import Story, all_texts
 from tablesvc.works import KIND, READS, Accepted, Ended, EndIt, Join, Outcome, Play, Present, Ring, Work
 from tablesvc.world import World
@@ -324,10 +324,8 @@ class Table:
                 raise Lost
             try:
                 return await (await world.log.append(shard.number, self.game, data, self.seq, append))
-            except (WrongLast, Refused):
+            except LogError:
                 await world.changed.wait(_PAUSE_S)
-            except Away:
-                continue
 
     def _expire(self, work: Work) -> None:
         """Answers what has waited too long. What is under way may still take effect; its ref then tells."""

@@ -24,6 +24,7 @@ OWNER = "owner"
 
 _WRONG_LAST = (10071, 10164)  # another last sequence; another append with the same expectation in flight
 _NOT_NOW = (10008, 10009, 10074)  # JetStream is starting, has no quorum or no leader
+_NO_MESSAGE = 10037
 _SWEEP_S = 0.1
 _SILENCE_S = 3.0  # an ordered pass without a message for so long has lost its server
 
@@ -48,6 +49,12 @@ def _failure(ack: _Ack) -> LogError:
     if error.err_code in _WRONG_LAST:
         return WrongLast(said)
     return Away(said) if error.err_code in _NOT_NOW or error.code == 503 else Refused(said)
+
+
+def _check_only_message_missing(error: NotFoundError) -> None:
+    """A message that is not there is an answer; a stream that is not there is none. Raises Away."""
+    if error.err_code != _NO_MESSAGE:
+        raise Away(f"{error.description} ({error.err_code})") from error
 
 
 def _sequence(reply: str) -> int:
@@ -161,7 +168,8 @@ class NatsLog:
         self._check()
         try:
             found = await self._js.get_last_msg(names.TABLES, names.table_subject(shard, OWNER))
-        except NotFoundError:
+        except NotFoundError as error:
+            _check_only_message_missing(error)
             return None
         except AWAY as error:
             raise Away(f"{type(error).__name__}: {error}") from error
@@ -223,7 +231,8 @@ class NatsLog:
         while True:
             try:
                 message = await self._js.get_msg(names.TABLES, seq=after + 1, subject=subject, next=True)
-            except NotFoundError:
+            except NotFoundError as error:
+                _check_only_message_missing(error)
                 return found
             except AWAY as error:
                 raise Away(f"{type(error).__name__}: {error}") from error
@@ -235,8 +244,8 @@ class NatsLog:
         self._check()
         try:
             await self._js.get_msg(names.TABLES, seq=1, subject=names.table_subject(0, OWNER), next=True)
-        except NotFoundError:
-            pass
+        except NotFoundError as error:
+            _check_only_message_missing(error)
         except AWAY as error:
             raise Away(f"{type(error).__name__}: {error}") from error
 

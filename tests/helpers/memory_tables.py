@@ -91,19 +91,21 @@ class MemoryLog:
 
     async def append(self, shard: int, game: str, data: bytes, expected: int, append: str) -> Awaitable[int]:
         self._home.check()
-        return asyncio.ensure_future(self._store(shard, game, data, game, expected, append))
+        sent = time.monotonic()
+        self._waiting.append(sent)
+        return asyncio.ensure_future(self._store(shard, game, data, game, expected, append, sent))
 
     async def create(self, shard: int, game: str, data: bytes, mark: int, append: str) -> int:
         self._home.check()
-        return await self._store(shard, game, data, OWNER, mark, append)
+        return await self._store(shard, game, data, OWNER, mark, append, None)
 
     async def mark(self, shard: int, data: bytes, expected: int, append: str) -> int:
         self._home.check()
-        return await self._store(shard, OWNER, data, OWNER, expected, append)
+        return await self._store(shard, OWNER, data, OWNER, expected, append, None)
 
-    async def _store(self, shard: int, game: str, data: bytes, fence: str, expected: int, append: str) -> int:
-        sent = time.monotonic()
-        self._waiting.append(sent)
+    async def _store(
+        self, shard: int, game: str, data: bytes, fence: str, expected: int, append: str, sent: float | None
+    ) -> int:
         try:
             if self.hold is not None:
                 await self.hold.wait()
@@ -123,7 +125,8 @@ class MemoryLog:
                 raise Away("no ack in time")
             return sequence
         finally:
-            self._waiting.remove(sent)
+            if sent is not None:
+                self._waiting.remove(sent)
 
     async def last_mark(self, shard: int) -> Logged | None:
         self._home.check()

@@ -39,7 +39,7 @@ async def test_a_move_is_logged_then_told_then_answered(table: Table, cluster: C
     assert (record.version, record.ref, record.player, record.epoch) == (1, "r1", "ada", 1)
     assert record.events[0].moved.kind == "place"
     for seat in ("blue", "red", "watch"):
-        [(version, text)] = cluster.told(GAME, seat)  # type: ignore[arg-type]
+        [(version, text)] = cluster.told(GAME, seat)
         frame = json.loads(text)
         assert (version, frame["version"], frame["ev"]) == (1, 1, "move")
         assert ("hand" in frame) == (seat != "watch")
