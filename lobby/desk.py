@@ -52,10 +52,12 @@ class Desk:
         self._most = MOST_SEEKS if limits else 0
         self._one_table = one_table
 
-    def _room(self, room: str) -> LobbyRoom:
+    def _room(self, room: str, player: str) -> LobbyRoom:
         found = self._rooms.get(room)
         if found is None:
             raise Rejected(Reason.NOT_FOUND, f"there is no room {room!r}; GET /api/rooms lists them")
+        if not found.admits(player):
+            raise Rejected(Reason.FORBIDDEN, "this room is for players with an account")
         return found
 
     async def post(self, request: lobby_pb2.PostSeekRequest) -> StoredSeek:
@@ -65,7 +67,7 @@ class Desk:
             mine = await self._seeks.of_player(player)
             if sum(room != request.wish.room for room in mine) >= self._most:
                 raise self._too_many()
-        room = self._room(request.wish.room)
+        room = self._room(request.wish.room, player)
         await self._check.free(player)
         try:
             wish = normalise(wish_of(request.wish, room.limits), room.limits)
@@ -136,7 +138,7 @@ class Desk:
             raise gone()
         if seek.player == guest:
             raise Rejected(Reason.FORBIDDEN, "that seek is your own; somebody else has to accept it")
-        room = self._room(seek.room)
+        room = self._room(seek.room, guest)
         await self._check.free(guest)
         rating = await self._ratings.rating(room.variant, guest)
         core = seek.to_core(room.limits)

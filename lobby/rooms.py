@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
-from lobby.matching.seek import Limits
+from lobby.matching.seek import Limits, Span
 from lobby.matching.settle import Settled
 from lobby.matching.tolerance import Tolerance
 from lobby.stored import Settings
+from numbridge.ids import GUEST_PREFIX
+from numbridge.rooms import Room, RoomsError, givens_limits, load
+from numbridge.wire import encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +21,14 @@ class LobbyRoom:
     claim_price: int
     move_ms: int
     game_ms: int
+    guests: bool  # whether players without an account may seek here
     limits: Limits
     tolerance: Tolerance
     public: bytes  # its entry of `GET /api/rooms` without waiting and playing
+
+    def admits(self, player: str) -> bool:
+        """Whether this player may seek here."""
+        return self.guests or not player.startswith(GUEST_PREFIX)
 
     def settings(self, settled: Settled) -> Settings:
         """The settings of a game with what the players have chosen."""
@@ -59,5 +67,31 @@ class LobbyRooms:
 
 
 def load_rooms(path: str) -> LobbyRooms:
-    """The rooms of a file, or the club's own. Raises RuntimeError naming every problem of the file."""
-    raise RuntimeError(path)
+    """The rooms of a file, or the club's own. Raises RuntimeError naming every problem of the file, or OSError."""
+    try:
+        rooms = load(path or None)
+    except RoomsError as error:
+        raise RuntimeError(f"{path}: " + "; ".join(error.problems)) from None
+    return LobbyRooms(tuple(_room(room) for room in rooms))
+
+
+def _room(room: Room) -> LobbyRoom:
+    limits = Limits(_span(room, "regular"), _span(room, "irregular"), room.givens.default, room.highlight, room.rated)
+    tolerance = Tolerance(room.tolerance_start, room.tolerance_per_s, room.tolerance_max)
+    return LobbyRoom(
+        id=room.id,
+        variant=room.variant,
+        side=room.side,
+        claim_price=room.claim_price,
+        move_ms=room.move_ms,
+        game_ms=room.game_ms,
+        guests=room.guests,
+        limits=limits,
+        tolerance=tolerance,
+        public=encode(room.to_json()),
+    )
+
+
+def _span(room: Room, blocks: str) -> Span | None:
+    low, high = givens_limits(room, blocks)
+    return Span(low, high) if low <= high else None

@@ -26,6 +26,7 @@ def room(name: str, limits: Limits, variant: str = "bridge", tolerance: Toleranc
         claim_price=1,
         move_ms=60_000,
         game_ms=900_000,
+        guests=name != "bare",
         limits=limits,
         tolerance=tolerance or Tolerance(),
         public=b'{"id":"%s"}' % name.encode(),
@@ -33,7 +34,7 @@ def room(name: str, limits: Limits, variant: str = "bridge", tolerance: Toleranc
 
 
 def rooms() -> LobbyRooms:
-    """Four rooms much like the club's, and one without highlighting."""
+    """Four rooms much like the club's, and one without highlighting that is closed to guests."""
     return LobbyRooms(
         (
             room("bridge", NINE),
