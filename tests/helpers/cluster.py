@@ -1,0 +1,101 @@
+"""A whole cluster as an operator would start it: `numbridge up` with real processes on free ports."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numbridge.local_servers import die_with_parent, free_port
+
+
+@dataclass
+class Cluster:
+    """A running cluster. `urls` are the gateways' own addresses, `url` the one they share."""
+
+    process: "subprocess.Popen[str]"
+    data: Path
+    url: str
+    urls: list[str]
+
+    def facts(self) -> dict[str, Any]:
+        """What the cluster says of itself (cluster.json)."""
+        facts: dict[str, Any] = json.loads((self.data / "cluster.json").read_text())
+        return facts
+
+    def pid(self, name: str) -> int:
+        """Process id of one of its processes now; it changes when the process was restarted."""
+        return next(int(entry["pid"]) for entry in self.facts()["processes"] if entry["name"] == name)
+
+    def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """Sends a signal to one process."""
+        os.kill(self.pid(name), number)
+
+    def logs(self, count: int = 4000) -> str:
+        """The end of every log, for a failed test's report."""
+        tails = []
+        for path in sorted((self.data / "logs").glob("*.log")):
+            tails.append(f"--- {path.name}\n{path.read_text(errors='replace')[-count:]}")
+        return "\n".join(tails)
+
+
+@contextmanager
+def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterator[Cluster]:
+    """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end."""
+    port = free_port()
+    argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", str(port), "--data", str(data), *args]
+    process = subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
+        preexec_fn=die_with_parent,
+    )  # fmt: skip
+    said: list[str] = []
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line)
+            if "Numbridge is up" in line:
+                break
+        else:
+            raise AssertionError("the cluster did not come up:\n" + "".join(said))
+        facts = json.loads((data / "cluster.json").read_text())
+        urls = [entry["url"] for entry in facts["processes"] if entry.get("kind") == "gateway" and entry.get("url")]
+        yield Cluster(process, data, f"http://127.0.0.1:{port}", urls or own_urls(process, f"http://127.0.0.1:{port}"))
+    finally:
+        stop(process)
+
+
+def own_urls(process: "subprocess.Popen[str]", fallback: str) -> list[str]:
+    """The gateways' own addresses, as printed after the start."""
+    assert process.stdout is not None
+    urls: list[str] = []
+    for line in process.stdout:
+        if line.strip().startswith("gateway-"):
+            urls.append(line.split()[1])
+        if "Ctrl-C" in line:
+            break
+    return urls or [fallback]
+
+
+def stop(process: "subprocess.Popen[str]", timeout_s: float = 40) -> int:
+    """Asks the cluster to end and waits; what does not end in time is killed."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+    return process.returncode
+
+
+def arguments(rooms: Path | None = None, **options: int) -> Sequence[str]:
+    """Command line arguments: `arguments(rooms, workers=2, gateways=2)`."""
+    args = [] if rooms is None else ["--rooms", str(rooms)]
+    for name, value in options.items():
+        args += [f"--{name}", str(value)]
+    return args
