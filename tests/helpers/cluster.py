@@ -38,10 +38,8 @@ class Cluster:
 
     def logs(self, count: int = 4000) -> str:
         """The end of every log, for a failed test's report."""
-        tails = []
-        for path in sorted((self.data / "logs").glob("*.log")):
-            tails.append(f"--- {path.name}\n{path.read_text(errors='replace')[-count:]}")
-        return "\n".join(tails)
+        paths = sorted((self.data / "logs").glob("*.log"))
+        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-count:]}" for path in paths)
 
 
 @contextmanager
