@@ -244,8 +244,8 @@ function names(n) {
     const top = centre(k, n);
     const left = centre(k * n, n);
     labels.push(
-      s("text", { class: "name", x: top.x.toFixed(2), y: (-SIZE - 10).toFixed(2), text: String.fromCharCode(97 + k) }),
-      s("text", { class: "name", x: (left.x - SIZE - 12).toFixed(2), y: (left.y + 3).toFixed(2), text: String(k + 1) }),
+      s("text", { class: "coord", x: top.x.toFixed(2), y: (-SIZE - 10).toFixed(2), text: String.fromCharCode(97 + k) }),
+      s("text", { class: "coord", x: (left.x - SIZE - 12).toFixed(2), y: (left.y + 3).toFixed(2), text: String(k + 1) }),
     );
   }
   return s("g", {}, labels);

@@ -1,4 +1,5 @@
 // The drawings of the rules pages, made of the same hexagons as the board.
+import { candidates } from "./candidates.js";
 import { s } from "./dom.js";
 import { SIZE, areas, centre, indexOf, neighbours } from "./geometry.js";
 import { blockBorders, chainLine, circle, diamond, hexagon, sides, viewBox } from "./outline.js";
@@ -24,7 +25,13 @@ const FIGURES = {
   broken: () => ({ n: 4, rim: true, blue: ["b1", "b2", "a4"].map((cell) => indexOf(cell, 4)) }),
   blitz: () => ({ n: 6, rim: true, blocks: blocksOf(6, 2, 3) }),
   domains: () => ({ n: 4, blocks: REGULAR_4, blue: [0, 1, 4, 7, 10], red: [2, 9, 12, 13, 15] }),
-  candidates: () => ({ n: 6, blocks: blocksOf(6, 2, 3), digits: { 3: "5", 13: "5", 28: "5", 20: "2", 9: "4" } }),
+  candidates: () => {
+    /** @type {Record<number, string>} */
+    const digits = { 3: "5", 13: "5", 28: "5", 20: "2", 9: "4", 6: "1" };
+    const blocks = blocksOf(6, 2, 3);
+    const field = Array.from({ length: 36 }, (_, i) => digits[i] ?? ".").join("");
+    return { n: 6, blocks, digits, cand: [...candidates({ field, blocks }, 5, 6)] };
+  },
 };
 
 /** @param {number} n @param {number} rows @param {number} columns */

@@ -37,10 +37,15 @@ export function lobbyPage({ session, rooms, title }) {
       h("header", { class: "lobby-head" }, h("h1", { text: t("lobby.title") }), h("p", { class: "muted", text: t("lobby.tagline") })),
       back,
       h("section", { "aria-label": t("lobby.rooms") }, cards.el, failed),
+      leaders.el,
+    ),
+    h(
+      "div",
+      { class: "lobby-side" },
+      you.el,
       h("section", { class: "card" }, h("h2", {}, t("lobby.seeks"), " ", seekCount), seekList.el),
       h("section", { class: "card" }, h("h2", {}, t("lobby.games"), " ", gameCount), gameList.el),
     ),
-    h("aside", { class: "lobby-side" }, you.el, leaders.el),
   );
   title(t("lobby.title"));
 

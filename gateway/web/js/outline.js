@@ -47,6 +47,9 @@ export const blockBorders = (blocks, n) => edges(n, (i, beyond) => beyond < 0 ||
 export const rimOf = (blocks, n, chosen) =>
   edges(n, (i, beyond) => chosen.has(blocks[i]) !== (beyond >= 0 && chosen.has(blocks[beyond])));
 
+/** A little past `b`, coming from `a`, so that two sides close the narrow corner. @param {{x: number, y: number}} a @param {{x: number, y: number}} b */
+const beyond = (a, b) => ({ x: b.x + (b.x - a.x) * 0.215, y: b.y + (b.y - a.y) * 0.215 });
+
 /**
  * The four sides as paths along the rim; two meet in the middle of an edge at the wide corners.
  * @param {number} n
@@ -66,6 +69,8 @@ export function sides(n) {
   right[0] = top[top.length - 1];
   bottom[bottom.length - 1] = midway(at(n * n - n, 3, n), at(n * n - n, 4, n));
   left[0] = bottom[bottom.length - 1];
+  for (const path of [top, bottom]) path[0] = beyond(path[1], path[0]);
+  for (const path of [right, left]) path[path.length - 1] = beyond(path[path.length - 2], path[path.length - 1]);
   return { top: line(top), right: line(right), bottom: line(bottom), left: line(left) };
 }
 

@@ -1,6 +1,6 @@
 // The rooms as cards: settings in words, who waits and plays, one click to seek, a form for the particular.
 import { attr, button, fill, h, keyed, setText } from "./dom.js";
-import { duration, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { roomArt } from "./roomart.js";
 import { createSeekForm } from "./seekform.js";
 import { roomWords, variantName } from "./settingswords.js";
@@ -46,7 +46,7 @@ function card(room, acts) {
   return h(
     "article",
     { class: `card room ${room.variant}`, data: { room: room.id } },
-    h("div", { class: "room-head" }, h("div", {}, h("h3", { text: room.name }), h("p", { class: "muted", text: `${variantName(room.variant)} · ${duration(room.move_ms)} / ${duration(room.game_ms)}` })), roomArt(room.variant)),
+    h("div", { class: "room-head" }, h("div", {}, h("h3", { text: room.name }), h("p", { class: "muted", text: variantName(room.variant) })), roomArt(room.variant)),
     h("ul", { class: "facts" }, words.map((text) => h("li", { text }))),
     h("p", { class: "activity" }, h("span", { class: "waiting" }), h("span", { class: "playing" })),
     h("div", { class: "room-acts" }),

@@ -12,18 +12,21 @@ export const ratingText = (player) => (player.rating ? number(player.rating) : "
 /** @param {NB.Color} color @param {boolean} own */
 export function createStrip(color, own) {
   const name = h("span", { class: "name" });
+  const you = h("span", { class: "tag" });
   const rating = h("span", { class: "rating" });
   const change = h("span", { class: "change" });
   const here = h("span", { class: "here", role: "img" });
   const tiles = h("span", { class: "tiles", role: "img" });
   const mistakes = h("span", { class: "mistakes" });
+  const left = h("span", { class: "move-left", role: "timer", "aria-live": "off" });
   const bank = h("span", { class: "bank", role: "timer", "aria-live": "off" });
   const bar = h("span", { class: "bar-fill" });
   const el = h(
     "div",
     { class: `strip ${color}${own ? " own" : ""}`, data: { color } },
-    h("span", { class: "who" }, sign(color), here, name, rating, change),
+    h("span", { class: "who" }, sign(color), name, you, here, rating, change),
     h("span", { class: "counts" }, tiles, mistakes),
+    left,
     bank,
     h("span", { class: "bar", "aria-hidden": "true" }, bar),
   );
@@ -35,7 +38,9 @@ export function createStrip(color, own) {
     update(table) {
       const { view, presence, rated } = table;
       const player = view.players[color];
-      setText(name, view.you === color ? t("table.you_named", { name: player.name }) : player.name);
+      setText(name, player.name);
+      setText(you, t("table.you"));
+      you.hidden = view.you !== color;
       attr(name, "title", player.name);
       setText(rating, ratingText(player));
       const delta = rated?.[color];
@@ -56,6 +61,9 @@ export function createStrip(color, own) {
     /** @param {{blue: number, red: number, move: number | null, share: number}} clock @param {boolean} running */
     tick(clock, running) {
       setText(bank, readable(clock[color]));
+      setText(left, running && clock.move !== null ? readable(clock.move, false) : "");
+      attr(left, "aria-label", t("table.move_time"));
+      attr(bank, "aria-label", t("table.game_time"));
       el.classList.toggle("low", running && (clock[color] < 30_000 || (clock.move ?? Infinity) < 10_000));
       bar.style.setProperty("transform", `scaleX(${running ? clock.share.toFixed(4) : 0})`);
     },

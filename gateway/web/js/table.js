@@ -43,7 +43,7 @@ export function tablePage({ session, params, rooms, title }) {
         key: onKey,
       },
     );
-    const deck = h("div", { class: `deck side-${view.settings.side}` }, strips[other(bottom)].el, h("div", { class: "board-wrap" }, board.el), strips[bottom].el, tray.el);
+    const deck = h("div", { class: `deck side-${view.settings.side}${view.you ? "" : " watching"}` }, strips[other(bottom)].el, h("div", { class: "board-wrap" }, board.el), strips[bottom].el, tray.el);
     deck.addEventListener("keydown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest(".board"))) digitKey(event);
     });

@@ -66,7 +66,7 @@ export function createPanel(acts) {
     turn.hidden = view.status === "over";
     attr(turn, "data-color", view.status === "playing" ? view.to_move : null);
     turn.classList.toggle("mine", view.status === "playing" && view.to_move === view.you);
-    fill(who, view.status === "playing" && view.to_move ? sign(view.to_move) : null, h("span", { text: turnText(view) }));
+    fill(who, view.status === "playing" && view.to_move ? sign(view.to_move) : null, h("span", {}, turnWho(view), turnPart(view) && h("small", { text: turnPart(view) })));
   }
 
   /** @param {NB.View} view @param {boolean} busy */
@@ -133,15 +133,21 @@ export function createPanel(acts) {
 }
 
 /** @param {NB.View} view */
-export function turnText(view) {
+function turnWho(view) {
   if (view.status === "adjourned") return t("turn.adjourned");
   if (view.status === "over" || !view.to_move) return t("result.over");
-  const text = view.to_move === view.you ? t("turn.yours") : t("turn.other", { name: view.players[view.to_move].name });
-  if (view.settings.variant !== "domains") return text;
-  const first = view.last === null || view.last === undefined ? view.moves_left === 1 : false;
-  const part = first ? t("turn.single") : t("turn.of_pair", { k: view.moves_left === 2 ? 1 : 2 });
-  return `${text} · ${part}`;
+  return view.to_move === view.you ? t("turn.yours") : t("turn.other", { name: view.players[view.to_move].name });
 }
+
+/** Which move of the pair, in Domains. @param {NB.View} view */
+function turnPart(view) {
+  if (view.settings.variant !== "domains" || view.status !== "playing") return "";
+  if (!view.last && view.moves_left === 1) return t("turn.single");
+  return t("turn.of_pair", { k: view.moves_left === 2 ? 1 : 2 });
+}
+
+/** Whose turn it is, in one line. @param {NB.View} view */
+export const turnText = (view) => [turnWho(view), turnPart(view)].filter(Boolean).join(" · ");
 
 /** @param {NB.View} view */
 function blockTally(view) {

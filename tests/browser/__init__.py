@@ -1,0 +1,1 @@
+"""The web client in real headless Chromium against a real cluster."""
