@@ -31,7 +31,7 @@ _LOOK_S = 0.1  # how often leases are judged when nothing else happens
 _BURIED_S = 60.0  # entries of workers that have been dead for so long are removed
 _AT_ONCE = 32  # changes of entries in flight
 _FINISH_S = 2.0  # a released shard's commands under way may take so long
-_FIRST_BEATS = 5
+_TRIES = 5  # of a change that this process's own beats may cross
 _MARGIN = 0.9  # of the lease: this worker stops before others may begin
 
 
@@ -80,7 +80,7 @@ class Ownership:
         self._addr = addr
         known = self._leases.workers().get(self._name)
         self._revision = known.revision if known is not None else 0
-        for _ in range(_FIRST_BEATS):  # a former life's entry may have to be read first
+        for _ in range(_TRIES):  # a former life's entry may have to be read first
             await self._beat()
             if self.alive():
                 break
@@ -108,10 +108,23 @@ class Ownership:
             await self._world.changed.wait(_LOOK_S)
             self._wake.set()
         await self._tasks.close()
-        try:
-            await self._leases.remove_worker(self._name, self._revision)
-        except LeaseError as failure:
-            log.info("name_stays", error=str(failure))  # until the lease is over
+        await self._leave()
+
+    async def _leave(self) -> None:
+        """Takes the name off the list; where that fails it ends with the lease."""
+        for _ in range(_TRIES):
+            try:
+                await self._leases.remove_worker(self._name, self._revision)
+            except LeaseTaken:  # a beat was under way
+                sign = await self._leases.reread_worker(self._name)
+                if sign is None or sign.entry.run != self._world.run:
+                    return
+                self._revision = sign.revision
+            except LeaseAway as failure:
+                log.info("name_stays", error=str(failure))
+                return
+            else:
+                return
 
     # --- this worker's lease
 
@@ -310,11 +323,16 @@ class Ownership:
                 return
             log.info("shard_released", shard=shard.number, to=to)
             end = monotonic() + self._world.settings.handover_wait_ms / 1000
-            while to is not None and monotonic() < end:  # one at a time, so that few tables stand still at once
+            # One after the other, so that few tables stand still at once; no use if the next owner is leaving too.
+            while to is not None and self._takes(to) and monotonic() < end:
                 lease = self._leases.shards().get(shard.number)
                 if lease is not None and lease.entry.owner:
                     return
                 await self._world.changed.wait(0.02)
+
+    def _takes(self, worker: str) -> bool:
+        sign = self._leases.workers().get(worker)
+        return sign is not None and not sign.entry.draining
 
     async def _disown(self, number: int) -> None:
         lease = self._leases.shards().get(number)
