@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from tablesvc.dealing.cover import REGULAR
-from tablesvc.dealing.dealer import Blocks, deal
+from tablesvc.dealing.dealer import deal
 from tablesvc.dealing.dice import below, seeded, shuffle
 from tablesvc.dealing.layout import draw_layout
 
-SETTINGS: list[tuple[int, Blocks, int]] = [
+SETTINGS: list[tuple[int, str, int]] = [
     (9, "regular", 34),
     (9, "regular", 30),
     (9, "regular", 22),
@@ -91,7 +91,7 @@ class Textbook:
         return next(found, None) is None
 
 
-def textbook_deal(side: int, blocks: Blocks, givens: int, seed: int) -> list[int]:
+def textbook_deal(side: int, blocks: str, givens: int, seed: int) -> list[int]:
     """A deal the textbook way, as a grid of digit bits."""
     rng = seeded("textbook", side, blocks, givens, seed)
     while True:
@@ -114,7 +114,7 @@ def textbook_deal(side: int, blocks: Blocks, givens: int, seed: int) -> list[int
             return grid
 
 
-def timed(make: Callable[[int, Blocks, int, int], object], setting: tuple[int, Blocks, int], seed: int) -> float:
+def timed(make: Callable[[int, str, int, int], object], setting: tuple[int, str, int], seed: int) -> float:
     """Milliseconds of one deal."""
     start = time.perf_counter()
     make(*setting, seed)

@@ -6,7 +6,6 @@ Every limit counts steps, none counts time, so that a slow machine deals what a 
 
 from dataclasses import dataclass
 from random import Random
-from typing import Literal
 
 from tablesvc.dealing.cover import REGULAR, Cover, cover
 from tablesvc.dealing.dice import seeded
@@ -16,8 +15,6 @@ from tablesvc.dealing.field import draw_field
 from tablesvc.dealing.layout import draw_layout
 from tablesvc.dealing.search import Steps
 from tablesvc.dealing.solver import EMPTY, as_text
-
-Blocks = Literal["regular", "irregular"]
 
 VERSION = 1  # part of every seed: raise it when a change makes other deals of the same seeds
 FIELDS = {6: 60, 9: 30}  # full fields tried for one deal, by side
@@ -39,17 +36,17 @@ class Deal:
     givens: str
 
 
-def fewest_givens(side: int, blocks: Blocks) -> int:
+def fewest_givens(side: int, blocks: str) -> int:
     """Below this number of givens no deal can exist. With irregular blocks only the plain bound is known: two
     digits that no given shows could be exchanged."""
     return FEWEST_REGULAR[side] if blocks == "regular" else side - 1
 
 
-def deal(side: int, blocks: Blocks, givens: int, seed: int) -> Deal:
-    """A deal for a field of side 6 or 9.
+def deal(side: int, blocks: str, givens: int, seed: int) -> Deal:
+    """A deal for a field of side 6 or 9, with blocks "regular" or "irregular". Any whole number is a seed.
 
     The same arguments give the same deal on every machine, within one VERSION. Raises NoSuchDeal for what
-    cannot exist, CannotDeal when 60 fields, or 100,000 dead ends, did not give one with so few givens.
+    cannot exist, CannotDeal when a few dozen fields, or 50,000 dead ends, did not give one with so few givens.
     """
     if side not in REGULAR or blocks not in ("regular", "irregular"):
         raise NoSuchDeal(f"no field has side {side} and {blocks} blocks")
@@ -75,7 +72,7 @@ def deal(side: int, blocks: Blocks, givens: int, seed: int) -> Deal:
     raise CannotDeal(f"no deal of side {side} with {blocks} blocks and {givens} givens was found")
 
 
-def _full_field(side: int, blocks: Blocks, rng: Random) -> tuple[Cover, list[int]]:
+def _full_field(side: int, blocks: str, rng: Random) -> tuple[Cover, list[int]]:
     for _ in range(LAYOUTS):
         tables = cover(side, REGULAR[side]) if blocks == "regular" else Cover(side, draw_layout(side, rng))
         field = draw_field(tables, rng)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tablesvc.dealing.cover import REGULAR
-from tablesvc.dealing.dealer import Blocks, deal
+from tablesvc.dealing.dealer import deal
 from tablesvc.dealing.errors import BadLayout, Undecided
 from tablesvc.dealing.layout import draw_layout
 from tablesvc.dealing.solver import has_unique_solution, is_solution, second_solution, solve
@@ -35,7 +35,7 @@ def test_a_known_puzzle_is_solved_and_its_solution_is_the_only_one(givens: str) 
 
 @pytest.mark.parametrize("side", [6, 9])
 @pytest.mark.parametrize("blocks", ["regular", "irregular"])
-def test_a_sat_solver_agrees_whether_thinned_givens_are_still_unique(side: int, blocks: Blocks) -> None:
+def test_a_sat_solver_agrees_whether_thinned_givens_are_still_unique(side: int, blocks: str) -> None:
     rng = Random(side)
     verdicts = set()
     for seed in range(5):
@@ -57,7 +57,7 @@ def test_a_sat_solver_agrees_whether_thinned_givens_are_still_unique(side: int, 
 @pytest.mark.parametrize("side", [6, 9])
 @pytest.mark.parametrize("blocks", ["regular", "irregular"])
 @pytest.mark.parametrize("count", [0, 1, 2, 4])
-def test_few_givens_are_found_ambiguous_within_a_few_steps(side: int, blocks: Blocks, count: int) -> None:
+def test_few_givens_are_found_ambiguous_within_a_few_steps(side: int, blocks: str, count: int) -> None:
     rng = Random(count)
     for seed in range(8):
         made = deal(side, blocks, 12 if side == 6 else 30, seed)
