@@ -1,5 +1,6 @@
 """A gateway with real sockets over scripted backends."""
 
+import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ class World:
         self.app = app
         self.cluster = cluster
         self.session = session
+        self._clients: list[Client] = []
         self.url = f"http://127.0.0.1:{app.server.ports[0]}"
 
     def token(self, player: str, name: str = "", **claims: Any) -> str:
@@ -33,7 +35,12 @@ class World:
     async def player(self, player: str, **hello: Any) -> Client:
         """A connected player."""
         client = Client(self.session, self.url, self.token(player), {"id": player, "name": player})
+        self._clients.append(client)
         return await client.connect(**hello)
+
+    async def hang_up(self) -> None:
+        """Closes what is still open, dropped sockets too."""
+        await asyncio.gather(*(client.close() for client in self._clients))
 
     async def seated(self, game: str, *players: str) -> tuple[Client, ...]:
         """Connected players who have joined `game`."""
@@ -61,4 +68,6 @@ async def gateway(
     )
     connector = aiohttp.TCPConnector(limit=0)
     async with app, aiohttp.ClientSession(connector=connector) as session:
-        yield World(app, cluster, session)
+        world = World(app, cluster, session)
+        yield world
+        await world.hang_up()
