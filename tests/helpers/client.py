@@ -8,6 +8,7 @@ the last, or the test fails.
 import asyncio
 import itertools
 import json
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -40,6 +41,7 @@ class Client:
         self.views: dict[str, Event] = {}
         self.gaps: list[str] = []
         self.close_code: int | None = None
+        self._name = secrets.token_hex(4)
         self._refs = itertools.count(1)
         self._answers: dict[str, asyncio.Future[Event]] = {}
         self._news = asyncio.Condition()
@@ -99,7 +101,8 @@ class Client:
 
     async def ask(self, op: str, timeout_s: float = 10.0, **fields: Any) -> Event:
         """Sends a request with a ref and returns its `ok`. Raises Refused."""
-        ref = fields.pop("ref", None) or f"r{next(self._refs)}"
+        # A ref is a key for the player and game, whatever the connection: no two connections share one.
+        ref = fields.pop("ref", None) or f"{self._name}-{next(self._refs)}"
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         self._answers[ref] = future
         await self.send({"op": op, "ref": ref, **fields})
@@ -166,6 +169,7 @@ class Client:
         response = self._socket._response
         if response.connection is not None and response.connection.transport is not None:
             response.connection.transport.abort()
+        response.close()
 
 
 class Club:

@@ -15,7 +15,7 @@ ROOMS = Path(__file__).with_name("rooms.toml")
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The cluster, with limits high enough for tests that all come from one address."""
+    """The cluster, with the limits that a club would have."""
     with running(
         tmp_path_factory.mktemp("cluster") / "data", *arguments(ROOMS, workers=2, gateways=2), "--no-limits"
     ) as up:
