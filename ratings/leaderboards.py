@@ -76,12 +76,14 @@ class Leaderboards:
         """Puts everybody, page by page; who is rated meanwhile puts himself, and the newer score stays."""
         after = ""
         try:
+            mark = await self._board.begin(variant)
             while scores := await self._library.scores(variant, after, PAGE):
                 await self._board.put(variant, scores)
                 after = scores[-1].id
-            await self._board.complete(variant)
+            whole = await self._board.complete(variant, mark)
         except (BoardAway, StoreAway) as error:
             log.warning("board_not_built", variant=variant, error=str(error))
             return
-        self._metrics.board_built()
-        log.info("board_built", variant=variant)
+        if whole:
+            self._metrics.board_built()
+            log.info("board_built", variant=variant)

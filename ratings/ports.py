@@ -108,8 +108,12 @@ class Board(Protocol):
         """Writes scores, each unless a newer one (by games) is there. May be repeated."""
         ...
 
-    async def complete(self, variant: str) -> None:
-        """Says that every player of the variant has been put: `top` may answer from now on."""
+    async def begin(self, variant: str) -> str:
+        """Begins to put every player of the variant; the mark that `complete` asks for."""
+        ...
+
+    async def complete(self, variant: str, mark: str) -> bool:
+        """Every player has been put: `top` may answer from now on. False if the cache lost something meanwhile."""
         ...
 
     async def top(self, variant: str, limit: int) -> list[str] | None:

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from redis.asyncio import Redis
 
 from numbridge import names, redis_io
+from numbridge.ids import random_token
 from ratings.domain import Score
 from ratings.ports import BoardAway
 
 BOARD_S = 900
 _CHUNK = 250  # scores a call: a script holds up everybody else
-_COMPLETE = "complete"
 
 
 @contextmanager
@@ -37,6 +37,7 @@ class RedisBoard:
     def __init__(self, client: "Redis") -> None:
         self._client = client
         self._put = redis_io.script(client, "ratings", "put_scores-2")
+        self._complete = redis_io.script(client, "ratings", "complete_board-2")
 
     async def put(self, variant: str, scores: list[Score]) -> None:
         """Writes scores, each unless a newer one is there."""
@@ -48,22 +49,24 @@ class RedisBoard:
                     arguments += (score.id, repr(-score.rating), score.games)
                 await self._put(keys=_keys(variant), args=arguments)
 
-    async def complete(self, variant: str) -> None:
-        """Says that every player of the variant has been put."""
-        board, known = _keys(variant)
+    async def begin(self, variant: str) -> str:
+        """Leaves a mark that goes with whatever the server forgets."""
+        mark = random_token()
         with _translated():
-            async with self._client.pipeline(transaction=True) as pipe:
-                pipe.hset(known, _COMPLETE, "1")
-                pipe.expire(board, BOARD_S)
-                pipe.expire(known, BOARD_S)
-                await pipe.execute()
+            await self._client.hset(_keys(variant)[1], f"m:{mark}", "1")
+        return mark
+
+    async def complete(self, variant: str, mark: str) -> bool:
+        """Says that every player of the variant has been put since `begin`, unless the mark has gone."""
+        with _translated():
+            return bool(await self._complete(keys=_keys(variant), args=[mark, BOARD_S]))
 
     async def top(self, variant: str, limit: int) -> list[str] | None:
         """Ids, best first; None while the board is not complete."""
         board, known = _keys(variant)
         with _translated():
             async with self._client.pipeline(transaction=True) as pipe:
-                pipe.hget(known, _COMPLETE)
+                pipe.hget(known, "complete")
                 pipe.zrange(board, 0, limit - 1)
                 complete, ids = await pipe.execute()
         return [player.decode() for player in ids] if complete and ids else None
