@@ -43,6 +43,9 @@ class Metrics:
         self.shards = gauge("shards", "Shards that this worker serves.")
         self.tables = gauge("tables", "Unfinished games.")
         self.unconfirmed = gauge("unconfirmed_results", "Finished games not yet known to be in SQL.")
+        self._stock = gauge("stock", "Deals that lie ready.")
+        self._dealing = seconds("dealing", "Making one deal, waiting for the dealing process included.")
+        self._sold_out = counter("stock_sold_out", "Games that found no deal ready.")
         self._recent: deque[tuple[float, float]] = deque(maxlen=_RECENT)
         self.moves_made = 0
 
@@ -73,6 +76,18 @@ class Metrics:
     def result(self, how: str) -> None:
         """A result was sent, resent or archived."""
         self._results.labels(how).inc()
+
+    def stock_level(self, deals: int) -> None:
+        """So many deals lie ready."""
+        self._stock.set(deals)
+
+    def dealt(self, took_s: float) -> None:
+        """A deal took so long."""
+        self._dealing.observe(took_s)
+
+    def sold_out(self) -> None:
+        """A game had to wait for its deal."""
+        self._sold_out.inc()
 
     def p99_us(self) -> int:
         """99th percentile of the plays of the last minutes, microseconds; 0 if there were none."""

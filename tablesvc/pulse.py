@@ -1,7 +1,9 @@
 """The worker's pulse: notices that the log is away, or that the process itself stood still, and makes it good.
 
-While the log is away nothing is judged; when it is back, every running clock gets the time back (as an event in
-the log, by each table in its own turn), and the latest frames are said again where some may be lost.
+The log is away when the connection is gone, an append waits too long for its ack, or a question put to it twice a
+second is not answered. While it is away nothing is judged; when it is back, every running clock gets the time
+back (as an event in the log, by each table in its own turn), and the latest frames are said again where some may
+be lost.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ from tablesvc.world import World
 log = structlog.get_logger("numbridge.tablesvc.pulse")
 
 _BEAT_S = 0.1
+_ASK_S = 0.5  # between questions to a log that answers
 _DOUBT_MS = 5_000  # frames said so long before the log went away may be lost with the connection
 
 
@@ -30,6 +33,7 @@ class Pulse:
         self._connected = connected
         self._last = monotonic()
         self._cleared_at = 0.0
+        self._asked_at = 0.0
         self._asking: asyncio.Task[None] | None = None
         self._late_s = world.settings.stall_ms / 1000
 
@@ -57,15 +61,18 @@ class Pulse:
             await asyncio.sleep(_BEAT_S)
 
     def _look_at_log(self) -> None:
-        stalls = self._world.stalls
+        now = self._last
         if not self._connected():
-            self._away(self._last)
-        else:
-            since = self._world.log.waiting_since()
-            # An append sent before the last stall ended tells nothing new: its ack may be lost for good.
-            if since is not None and since > self._cleared_at and self._last - since > self._late_s:
-                self._away(since)
-        if stalls.open and self._connected() and (self._asking is None or self._asking.done()):
+            self._away(now)
+        since = self._world.log.waiting_since()
+        # An append sent before the last stall ended tells nothing new: its ack may be lost for good.
+        if since is not None and since > self._cleared_at and now - since > self._late_s:
+            self._away(since)
+        if self._asking is not None and not self._asking.done():
+            if now - self._asked_at > self._late_s:
+                self._away(self._asked_at)
+        elif self._world.stalls.open or now - self._asked_at > _ASK_S:
+            self._asked_at = now
             self._asking = self._world.tasks.spawn(self._ask(), "log_probe")
 
     def _away(self, since: float) -> None:
@@ -78,6 +85,9 @@ class Pulse:
         try:
             await self._world.log.ask()
         except Away:
+            self._away(self._asked_at)
+            return
+        if not self._connected():
             return
         self._cleared_at = monotonic()
         began = self._world.stalls.end(self._world.clock())

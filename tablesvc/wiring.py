@@ -28,6 +28,7 @@ from tablesvc.seats import Seats
 from tablesvc.settings import TableSettings
 from tablesvc.shard import Shard
 from tablesvc.stalls import Stalls
+from tablesvc.stock import Stock
 from tablesvc.table import Table
 from tablesvc.world import World
 
@@ -113,9 +114,7 @@ def build(
     app.part("nats", world_home.start, world_home.stop)
     stock: Dealer
     if dealer is None:
-        from tablesvc.stock import Stock
-
-        own = Stock(settings.stock_games)
+        own = Stock(settings.stock_games, metrics)
         app.part("stock", own.start, own.stop)
         stock = own
     else:
