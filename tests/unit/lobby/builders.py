@@ -8,7 +8,7 @@ from lobby.matching.seek import Limits, Seek, Span, Wish, normalise, profile
 from lobby.matching.tolerance import Tolerance
 from lobby.ports import Made, Making
 from lobby.rooms import LobbyRoom, LobbyRooms
-from lobby.stored import Match, Summary
+from lobby.stored import Match, Person, Settings, StoredSeek, Summary
 from numbridge.v1 import lobby_pb2
 
 NINE = Limits(Span(22, 34), Span(22, 34), 30, highlight=True, rated=True)
@@ -147,3 +147,50 @@ class FakeWorkers:
 
     def idle(self) -> bool | None:
         return self.is_idle
+
+
+def stored_seek(
+    name: str,
+    player: str,
+    *,
+    room: str = "bridge",
+    since: int = 0,
+    gateway: str = "gw-1",
+    avoid: tuple[str, ...] = (),
+) -> StoredSeek:
+    """An open seek as it lies in Redis."""
+    return StoredSeek(
+        seek=name,
+        room=room,
+        player=player,
+        name=player.title(),
+        rating=1500,
+        since=since,
+        gateway=gateway,
+        givens=(22, 34),
+        avoid=avoid,
+    )
+
+
+SETTINGS = Settings("bridge", 9, "regular", 30, 1, True, True, 60_000, 900_000)
+
+
+def match_of(game: str, first: StoredSeek, second: StoredSeek) -> Match:
+    """The first is blue. A seek without an id stands for an accepter."""
+    seeks = tuple(seek for seek in (first, second) if seek.seek)
+    return Match(game, first.room, SETTINGS, first.person, second.person, seeks, "pool", 10)
+
+
+def summary_of(
+    game: str,
+    blue: str,
+    red: str,
+    *,
+    status: str = "playing",
+    version: int = 0,
+    room: str = "bridge",
+    started: int = 0,
+) -> Summary:
+    """A game as a worker tells of it."""
+    people = Person(blue, blue.title(), 1500), Person(red, red.title(), 1500)
+    return Summary(game, room, SETTINGS, *people, status, started, version)
