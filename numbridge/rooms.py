@@ -254,9 +254,9 @@ class _Reader:
         low, high, default = (int(number) for number in numbers if number is not None)
         if not low <= default <= high:
             self._wrong("givens", f"has default {default} outside {low} to {high}")
-        if side is not None and not IRREGULAR_LEAST[side] <= low <= high <= side * side - 1:
+        if side is not None and not IRREGULAR_LEAST[side] <= low <= high <= side * side:
             self._wrong(
                 "givens",
-                f"are {low} to {high}; on this field they must be {IRREGULAR_LEAST[side]} to {side * side - 1}",
+                f"are {low} to {high}; on this field they must be {IRREGULAR_LEAST[side]} to {side * side}",
             )
         return Givens(low, high, default)
