@@ -16,9 +16,7 @@ ROOMS = Path(__file__).with_name("rooms.toml")
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The cluster, with the limits that a club would have."""
-    with running(
-        tmp_path_factory.mktemp("cluster") / "data", *arguments(ROOMS, workers=2, gateways=2), "--no-limits"
-    ) as up:
+    with running(tmp_path_factory.mktemp("cluster") / "data", *arguments(ROOMS, workers=2, gateways=2)) as up:
         yield up
 
 

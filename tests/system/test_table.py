@@ -131,7 +131,8 @@ async def test_offers_open_lapse_decline_and_end(club: Club) -> None:
     await blue.play(game, "exchange")
     await red.wait("move", lambda e: e["version"] == 3)
     await red.play(game, "offer_adjourn")
-    await blue.wait("offer", lambda e: e["state"] == "open" and e["kind"] == "adjourn")
+    for client in (blue, red):
+        await client.wait("offer", lambda e: e["state"] == "open" and e["kind"] == "adjourn")
     await red.play(game, "exchange")
     lapsed = await blue.wait("offer", lambda e: e["state"] == "lapsed")
     assert lapsed["version"] == 5
