@@ -39,6 +39,7 @@ class Process:
     pid: int | None  # None while it is being restarted
     port: int | None = None  # where it serves: gRPC, HTTP, NATS or Redis
     metrics_port: int | None = None
+    url: str | None = None  # a gateway's own address
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,11 +158,7 @@ class _Up:
         """cluster.json, once all is ready and whenever a process has changed after that."""
         if not self._up:
             return
-        processes = [
-            Process(child.spec.name, child.spec.kind, child.pid, child.spec.port, child.spec.metrics_port)
-            for child in self._children
-        ]
-        self._data.write(replace(self._plan.info, processes=processes))
+        self._data.write(replace(self._plan.info, processes=[_process(child) for child in self._children]))
 
     def _announce(self, seconds: float) -> None:
         _say(f"\nNumbridge is up after {seconds:.1f} s:  {self._plan.info.url}\n")
@@ -170,9 +166,19 @@ class _Up:
             spec = child.spec
             if spec.metrics_port is None:
                 continue
-            own = f"http://{HOST}:{spec.port}" if spec.kind == "gateway" else ""
+            own = _own_url(child) or ""
             _say(f"  {spec.name:<10} {own:<24} metrics http://{HOST}:{spec.metrics_port}/metrics")
         _say(f"\nData and logs are in {self._data.root}. Ctrl-C stops it.")
+
+
+def _own_url(child: Child) -> str | None:
+    return f"http://{HOST}:{child.spec.port}" if child.spec.kind == "gateway" else None
+
+
+def _process(child: Child) -> Process:
+    """The child as cluster.json shows it."""
+    spec = child.spec
+    return Process(spec.name, spec.kind, child.pid, spec.port, spec.metrics_port, _own_url(child))
 
 
 def _say(line: str) -> None:

@@ -138,6 +138,28 @@ class Client:
             raise AssertionError(f"no {ev} within {timeout_s} s; last events: {tail}") from None
         return found
 
+    async def follow(self, game: str, since: int = 0, timeout_s: float = 60.0) -> AsyncIterator[Event]:
+        """Every event of a game from index `since` on, as they come; ends after `rated`, or `over` of an unrated game.
+
+        Fails when nothing comes for `timeout_s`.
+        """
+        rated = True
+        while True:
+            async with asyncio.timeout(timeout_s), self._news:
+                while since >= len(self.events):
+                    if self._reader is not None and self._reader.done():
+                        raise ConnectionError(f"closed with {self.close_code} while following {game}")
+                    await self._news.wait()
+            event = self.events[since]
+            since += 1
+            if event.get("game") != game:
+                continue
+            yield event
+            if event["ev"] == "state":
+                rated = event["view"]["settings"]["rated"]
+            if event["ev"] == ("rated" if rated else "over"):
+                return
+
     async def join(self, game: str, since: int | None = None) -> Event:
         """Joins and returns the `state` (or, with `since`, the `ok`)."""
         mark = len(self.events)

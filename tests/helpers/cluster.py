@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numbridge.local_servers import die_with_parent, free_port
+from numbridge.local_servers import die_with_parent
 
 
 @dataclass
@@ -45,8 +45,7 @@ class Cluster:
 @contextmanager
 def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterator[Cluster]:
     """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end."""
-    port = free_port()
-    argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", str(port), "--data", str(data), *args]
+    argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", "0", "--data", str(data), *args]
     process = subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
         preexec_fn=die_with_parent,
@@ -61,22 +60,10 @@ def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterat
         else:
             raise AssertionError("the cluster did not come up:\n" + "".join(said))
         facts = json.loads((data / "cluster.json").read_text())
-        urls = [entry["url"] for entry in facts["processes"] if entry.get("kind") == "gateway" and entry.get("url")]
-        yield Cluster(process, data, f"http://127.0.0.1:{port}", urls or own_urls(process, f"http://127.0.0.1:{port}"))
+        urls = [entry["url"] for entry in facts["processes"] if entry["url"]]
+        yield Cluster(process, data, facts["url"], urls)
     finally:
         stop(process)
-
-
-def own_urls(process: "subprocess.Popen[str]", fallback: str) -> list[str]:
-    """The gateways' own addresses, as printed after the start."""
-    assert process.stdout is not None
-    urls: list[str] = []
-    for line in process.stdout:
-        if line.strip().startswith("gateway-"):
-            urls.append(line.split()[1])
-        if "Ctrl-C" in line:
-            break
-    return urls or [fallback]
 
 
 def stop(process: "subprocess.Popen[str]", timeout_s: float = 40) -> int:
