@@ -22,6 +22,7 @@ from numbridge.v1 import common_pb2, lobby_pb2
 log = structlog.get_logger("numbridge.gateway.players")
 
 KEEP_S = 3.0  # between heartbeats; a lease at the lobby outlives three of them
+AGAIN_S = 0.5  # between heartbeats while the lobby does not answer
 LINGER_S = 20.0  # how long seeks are remembered after the last connection; longer than the lobby's grace
 SEATED_MOST = 32  # games announced lately, remembered for each player to drop repeats
 SEEKS_MOST = 64  # open seeks remembered for each player; the oldest is forgotten first
@@ -170,7 +171,7 @@ class Players:
 
     async def _beat(self) -> None:
         try:
-            async with asyncio.timeout(KEEP_S):
+            async with asyncio.timeout(KEEP_S if self.lobby_answers else AGAIN_S):
                 await self._hurry.wait()
         except TimeoutError:
             pass

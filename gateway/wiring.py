@@ -141,12 +141,13 @@ def _cluster(app: App, settings: Settings, metrics: Metrics) -> Behind:
 
 def _limits(settings: Settings) -> Limits:
     requests = settings.requests_per_connection
+    bad = Rate(settings.bad_burst, settings.bad_per_minute)
     if not settings.limits:
-        return Limits(requests=requests)
+        return Limits(bad=bad, requests=requests)  # no load is made of bad messages: that limit stays
     message = Rate(settings.message_burst, settings.message_per_minute)
     return Limits(
         message=message,
-        bad=Rate(settings.bad_burst, settings.bad_per_minute),
+        bad=bad,
         flood=message,
         player=Buckets(Rate(settings.player_burst, settings.player_per_minute)),
         seek=Buckets(Rate(settings.seek_burst, settings.seek_per_minute)),

@@ -211,11 +211,17 @@ async def stalled(world: World, player: str) -> aiohttp.ClientWebSocketResponse:
     await socket.send_json({"op": "join", "game": GAME})
     while (await socket.receive_json(timeout=5))["ev"] != "state":
         pass
+    transport_of(socket).pause_reading()
+    return socket
+
+
+def transport_of(socket: aiohttp.ClientWebSocketResponse) -> asyncio.Transport:
+    """The network side of a client's socket."""
     connection = socket._response.connection
     assert connection is not None
-    assert connection.transport is not None
-    connection.transport.pause_reading()
-    return socket
+    transport = connection.transport
+    assert isinstance(transport, asyncio.Transport)
+    return transport
 
 
 async def fill(world: World, table: Table, until: str) -> None:
@@ -240,10 +246,7 @@ async def test_a_slow_watcher_gets_a_fresh_state_and_holds_up_nobody() -> None:
         await fill(world, table, "outbox_soft")
         await bob.wait("move", lambda e: e["version"] == table.version)
         await goes_on(ada, bob)
-        connection = socket._response.connection
-        assert connection is not None
-        assert connection.transport is not None
-        connection.transport.resume_reading()
+        transport_of(socket).resume_reading()
         last = table.version
         seen = 0
         while seen < last:
@@ -263,6 +266,7 @@ async def test_a_slow_watcher_gets_a_fresh_state_and_holds_up_nobody() -> None:
 async def test_a_slow_player_is_closed_and_resumes() -> None:
     async with a_game() as (world, table, _ada, bob):
         socket = await stalled(world, "ada")
+        transport = transport_of(socket)
         await fill(world, table, "outbox_soft")
         await eventually(lambda: world.metric("numbridge_gateway_closes_total", why="slow") == 1)
         await eventually(lambda: world.metric("numbridge_gateway_connections") == 2)
@@ -273,16 +277,15 @@ async def test_a_slow_player_is_closed_and_resumes() -> None:
         await again.ask("join", game=GAME, since=version - 3)
         await again.wait("move", lambda e: e["version"] == version)
         assert again.gaps == []
+        transport.abort()
         await socket.close()
 
 
 async def test_a_reader_who_never_reads_his_answers_is_cut_off() -> None:
     async with a_game(limits=False, outbox_soft_bytes=20_000, outbox_hard_bytes=60_000) as (world, _table, ada, bob):
         socket = await opened(world)
-        connection = socket._response.connection
-        assert connection is not None
-        assert connection.transport is not None
-        connection.transport.pause_reading()
+        transport = transport_of(socket)
+        transport.pause_reading()
         ping = json.dumps({"op": "ping", "ref": "r" * 64, "sent_at": 1})
         for _ in range(500):
             try:
@@ -293,6 +296,7 @@ async def test_a_reader_who_never_reads_his_answers_is_cut_off() -> None:
                 break
         await eventually(lambda: world.metric("numbridge_gateway_connections") == 2)
         await goes_on(ada, bob)
+        transport.abort()
         await socket.close()
 
 

@@ -30,7 +30,7 @@ RECORD_KEYS = {
 
 async def finished(club: Club, room: str = "blitz") -> tuple[str, Client, Client]:
     """A game that red resigned at once."""
-    game, blue, red = await club.seat(room)
+    game, blue, red = await club.seat(room, rated=True)
     await red.play(game, "resign")
     await asyncio.gather(*(client.wait("over", lambda e: e["game"] == game) for client in (blue, red)))
     return game, blue, red
@@ -175,7 +175,7 @@ async def test_a_players_games_come_in_pages(club: Club) -> None:
     one, two = await asyncio.gather(club.guest("Ada"), club.guest("Bob"))
     games = []
     for _ in range(3):
-        game, blue, red = await club.pair(one, two, "flags")
+        game, blue, red = await club.pair(one, two, "flags", rated=True)
         await blue.play(game, "resign")
         await red.wait("rated", lambda e, game=game: e["game"] == game)  # type: ignore[misc]
         games.append(game)

@@ -231,7 +231,7 @@ async def test_a_turn_burns_and_the_game_goes_on(club: Club) -> None:
 
 
 async def test_an_empty_bank_loses_and_is_rated(club: Club) -> None:
-    game, blue, red = await club.seat("flags")
+    game, blue, red = await club.seat("flags", rated=True)
     over = await blue.wait("over", timeout_s=20)
     assert over["reason"] == "time"
     assert over["result"] in ("blue", "red")
