@@ -19,6 +19,7 @@ export function lobbyPage({ session, rooms, title }) {
   let seeks = {};
   /** @type {NB.LiveGame[]} */
   let games = [];
+  let refreshed = 0;
   const cards = createRoomCards({ seek, cancel, bot });
   const seekList = createSeekList({ accept, cancel });
   const gameList = createGameList();
@@ -116,6 +117,7 @@ export function lobbyPage({ session, rooms, title }) {
 
   async function refresh() {
     if (document.visibilityState === "hidden") return;
+    refreshed = session.now();
     try {
       [games] = await Promise.all([api.games(), rooms.refresh()]);
       if (session.guestsOff) seeks = Object.fromEntries((await api.seeks()).map((item) => [item.seek, item]));
@@ -129,8 +131,7 @@ export function lobbyPage({ session, rooms, title }) {
     session.on("ready", () => {
       void watch();
       void you.refresh();
-      void refresh();
-      void leaders.refresh();
+      if (session.now() - refreshed > REFRESH_MS / 2) void refresh();
     }),
     session.on("event", (event) => {
       const next = applySeeks(seeks, event);

@@ -8,9 +8,17 @@ export class RoomList extends Emitter {
     /** @type {NB.Room[]} */
     this.rooms = [];
     this.failed = false;
+    /** @type {Promise<void> | null} */
+    this.asking = null;
   }
 
-  async refresh() {
+  /** Asks anew; a question already under way serves everyone who asks meanwhile. */
+  refresh() {
+    this.asking ??= this.#ask().finally(() => (this.asking = null));
+    return this.asking;
+  }
+
+  async #ask() {
     try {
       this.rooms = await api.rooms();
       this.failed = false;

@@ -76,6 +76,7 @@ export function tablePage({ session, params, rooms, title }) {
     panel.update(table, rooms.nameOf(view.room), { busy: Boolean(link.pending), rematch });
     const mine = view.status === "playing" && view.to_move === view.you;
     title(mine ? `● ${t("turn.yours")}` : `${view.players.blue.name} – ${view.players.red.name}`);
+    el.dataset.version = String(table.version);
     tick();
   }
 
