@@ -15,7 +15,6 @@ class Picture:
     def __init__(self, state: Event) -> None:
         self.view: dict[str, Any] = dict(state["view"])
         self.version: int = state["version"]
-        self.misses: set[tuple[str, int]] = set()
         self.kinds: list[str] = []
         self._side: int = self.view["settings"]["side"]
 
@@ -48,7 +47,6 @@ class Picture:
                 self.view[key] = move[key]
         self.view["last"] = move
         if move["kind"] == "place" and not move["hit"]:
-            self.misses.add((move["cell"], move["digit"]))
             return
         if move["kind"] == "place":
             self._put("field", move["cell"], str(move["digit"]))
