@@ -12,6 +12,7 @@ Why nothing is overlooked and nothing can fork:
 """
 
 import asyncio
+from collections.abc import Iterator
 
 import structlog
 
@@ -43,13 +44,28 @@ async def open_shard(shard: Shard, world: World) -> None:
         await opening.put_mark()
         await opening.replay_all()
         await opening.take_all()
-    except* (Lost, NewerOwner):
+    except* NewerOwner as later:
+        shard.outdone_by = max(error.epoch for error in _flat(later) if isinstance(error, NewerOwner))
+        shard.lost()
+    except* Lost:
         shard.lost()
     if shard.gone:
         return
     shard.opened()
     world.metrics.takeover.observe(monotonic() - began)
     log.info("shard_serving", shard=shard.number, epoch=shard.epoch, tables=len(shard.tables))
+    world.tasks.spawn(_forget_marks(shard, world), "forget_marks")
+
+
+def _flat(group: BaseExceptionGroup[NewerOwner]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _flat(error)
+        else:
+            yield error
+
+
+async def _forget_marks(shard: Shard, world: World) -> None:
     try:
         await world.log.forget_marks(shard.number)
     except Away:
@@ -85,6 +101,7 @@ class _Opening:
                         shard.mark = last.seq
                         return
                     if record.epoch >= shard.epoch:
+                        shard.outdone_by = record.epoch
                         raise Lost
                 expected = last.seq if last is not None else 0
                 shard.mark = await world.log.mark(shard.number, data, expected, append)

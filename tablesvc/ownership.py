@@ -58,6 +58,8 @@ class Ownership:
         self._beat_at = 0.0
         self._held: dict[int, int] = {}
         """Shard -> revision of the entry by which it is owned."""
+        self._outdone: dict[int, int] = {}
+        """Shard -> a later epoch found in its log."""
         self._busy: set[int] = set()
         """Shards with a change under way."""
         self._wake = asyncio.Event()
@@ -268,7 +270,8 @@ class Ownership:
 
     async def _acquire(self, number: int) -> None:
         known = self._leases.shards().get(number)
-        epoch = known.entry.epoch + 1 if known is not None else 1
+        # The log may know of later epochs than the entry, if the bucket was ever lost.
+        epoch = max(known.entry.epoch if known is not None else 0, self._outdone.get(number, 0)) + 1
         async with self._changing:
             try:
                 revision = await self._leases.put_shard(
@@ -301,6 +304,8 @@ class Ownership:
 
     def _gone(self, shard: Shard) -> None:
         self._on_gone(shard)
+        if shard.outdone_by:
+            self._outdone[shard.number] = shard.outdone_by
         if self._registry.shards.get(shard.number) is shard:
             del self._registry.shards[shard.number]
             self._held.pop(shard.number, None)

@@ -23,6 +23,10 @@ _NONSENSE = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError
 class NewerOwner(Exception):
     """The log holds a record of a later epoch: somebody else owns the shard."""
 
+    def __init__(self, epoch: int) -> None:
+        super().__init__(f"epoch {epoch}")
+        self.epoch = epoch
+
 
 @dataclass(slots=True)
 class Found:
@@ -68,7 +72,7 @@ class Replay:
         if record.game != logged.game:
             raise Damaged(f"a record of {record.game} among those of {logged.game}")
         if record.epoch > self._epoch:
-            raise NewerOwner(f"epoch {record.epoch}")
+            raise NewerOwner(record.epoch)
         if found is not None and record.append == found.append:  # the same append, stored twice
             found.seq = logged.seq
             return

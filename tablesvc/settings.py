@@ -17,8 +17,8 @@ class TableSettings(CommonSettings):
 
     lease_ttl_ms: int = 2_500  # shorter: a dead worker's games go on sooner; longer: a slow one keeps them
     lease_beat_ms: int = 500  # how often the lease is renewed
-    takeover_parallel: int = 4  # shards replayed at once; more is faster on idle machines and rougher on busy ones
-    handover_parallel: int = 4  # shards given up at once while the next owners take them
+    takeover_parallel: int = 8  # shards replayed at once; more is faster on idle machines and rougher on busy ones
+    handover_parallel: int = 8  # shards given up at once while the next owners take them
     handover_wait_ms: int = 1_500  # how long a hand-over waits for the next owner before it goes on with others
 
     mailbox_limit: int = 64  # commands waiting at one table; beyond it they are refused as busy

@@ -46,6 +46,8 @@ class Shard:
         self.epoch = epoch
         self.mark = 0
         """Sequence of this owner's mark."""
+        self.outdone_by = 0
+        """A later epoch that the log holds, if that is why the shard was lost."""
         self.phase = Phase.OPENING
         self.under_way = False
         """Whether somebody has begun to open it."""

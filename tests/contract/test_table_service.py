@@ -16,7 +16,7 @@ from numbridge.frames import unpack
 from numbridge.v1 import log_pb2
 from numbridge.v1 import table_pb2 as pb
 from tests.helpers.eventually import eventually
-from tests.helpers.table_workers import SHARDS, WorkerUnderTest, call, game_in, refused
+from tests.helpers.table_workers import SHARDS, WorkerUnderTest, call, game_in, refused, settled
 from tests.helpers.tables import BRIDGE, DOMAINS
 
 Start = Callable[..., Awaitable[WorkerUnderTest]]
@@ -44,19 +44,9 @@ async def bus(clean_nats: str) -> AsyncIterator[Client]:
     await client.close()
 
 
-async def all_served(*workers: WorkerUnderTest) -> None:
-    """Every shard is served by exactly one of them, and each has its share."""
-
-    def settled() -> bool:
-        served = [shard for worker in workers for shard in worker.shards]
-        return sorted(served) == list(range(SHARDS)) and all(worker.shards for worker in workers)
-
-    await eventually(settled, timeout_s=15)
-
-
 async def test_a_game_from_creation_to_its_result(start: Start, bus: Client) -> None:
     worker = await start("w1")
-    await all_served(worker)
+    await settled(worker)
     results = await bus.jetstream().subscribe("result.>", stream=names.RESULTS, durable="t")
     notices = await bus.subscribe("seats.*")
     game = game_in(worker.shards)
@@ -104,22 +94,24 @@ async def test_a_game_from_creation_to_its_result(start: Start, bus: Client) -> 
 
 async def test_what_is_asked_of_the_wrong_place_is_refused(start: Start) -> None:
     worker = await start("w1", shards=2)
-    await eventually(lambda: worker.shards == {0, 1})
+    await settled(worker)
     assert await refused(worker.link.join("nonsense")) is Reason.NOT_FOUND
     assert await refused(worker.link.join("00-ABCDEFGHIJKLMNOP")) is Reason.NOT_FOUND
     assert await refused(call(worker.stub.GetTable(pb.GetTableRequest(game="00-ABCDEFGHIJKLMNOP")))) is Reason.NOT_FOUND
     assert await refused(worker.link.ask("00-ABCDEFGHIJKLMNOP")) is Reason.BAD_MESSAGE
-    other = await start("w2", shards=2, lease_beat_ms=100)
-    await eventually(lambda: len(worker.shards) + len(other.shards) == 2 and bool(worker.shards))
-    if other.shards:
-        game = game_in(other.shards)
-        assert await refused(worker.link.join(game)) is Reason.MOVED
-        assert await refused(worker.create(game)) is Reason.MOVED
+
+
+async def test_another_workers_game_has_moved(start: Start) -> None:
+    one, two = await start("w1"), await start("w2")
+    await settled(one, two)
+    game = game_in(two.shards)
+    assert await refused(one.link.join(game)) is Reason.MOVED
+    assert await refused(one.create(game)) is Reason.MOVED
 
 
 async def test_the_operator_ends_a_game(start: Start) -> None:
     worker = await start("w1")
-    await all_served(worker)
+    await settled(worker)
     game = game_in(worker.shards)
     await worker.create(game, DOMAINS)
     assert not (await call(worker.stub.EndTable(pb.EndTableRequest(game=game)))).was_over
@@ -131,7 +123,7 @@ async def test_the_operator_ends_a_game(start: Start) -> None:
 
 async def test_presence_ends_with_the_link(start: Start, bus: Client) -> None:
     worker = await start("w1")
-    await all_served(worker)
+    await settled(worker)
     game = game_in(worker.shards)
     await worker.create(game)
     watching = await bus.subscribe(names.view_subject(game, "watch"))
@@ -155,7 +147,7 @@ async def test_presence_ends_with_the_link(start: Start, bus: Client) -> None:
 async def test_a_second_worker_takes_its_share_and_nothing_is_lost(start: Start) -> None:
     """1. one worker owns all, 2. another comes: some shards move with their games, 3. refs and versions survive."""
     one = await start("w1")
-    await all_served(one)
+    await settled(one)
     games = [game_in(one.shards, n) for n in range(SHARDS)]
     for game in games:
         await one.create(game, BRIDGE)
@@ -164,7 +156,7 @@ async def test_a_second_worker_takes_its_share_and_nothing_is_lost(start: Start)
         assert await one.link.play(game, "ada", 0, "exchange", ref="r1") == 1
     before = {game: (await one.link.join(game, "bob", 0, arrive=False)).frames[0].text for game in games}
     two = await start("w2")
-    await all_served(one, two)
+    await settled(one, two)
     for game in games:
         at = two if int(game[:2], 16) in two.shards else one
         elsewhere = one if at is two else two
@@ -178,7 +170,7 @@ async def test_a_second_worker_takes_its_share_and_nothing_is_lost(start: Start)
 async def test_a_killed_workers_games_go_on(start: Start) -> None:
     """1. two workers play, 2. one dies without a word, 3. the other takes its games when the lease is over."""
     one, two = await start("w1"), await start("w2")
-    await all_served(one, two)
+    await settled(one, two)
     games = [game_in(two.shards, n) for n in range(2 * len(two.shards))]
     for game in games:
         await two.create(game)
@@ -186,7 +178,7 @@ async def test_a_killed_workers_games_go_on(start: Start) -> None:
         await two.link.join(game, "bob")
         assert await two.link.play(game, "ada", 0, "exchange", ref="r1") == 1
     await two.close()
-    await all_served(one)
+    await settled(one)
     for game in games:
         assert await one.link.play(game, "ada", 0, "exchange", ref="r1") == 1
         view = json.loads((await one.link.join(game, "bob")).state)["view"]
@@ -199,14 +191,14 @@ async def test_a_killed_workers_games_go_on(start: Start) -> None:
 
 async def test_a_drained_worker_hands_over_and_leaves(start: Start) -> None:
     one, two = await start("w1"), await start("w2")
-    await all_served(one, two)
+    await settled(one, two)
     games = [game_in(two.shards, n) for n in range(len(two.shards))]
     for game in games:
         await two.create(game)
     reply = await call(two.stub.Drain(pb.DrainRequest()))
     assert reply.shards == len(two.shards)
     await asyncio.wait_for(two.app.ended.wait(), 15)
-    await all_served(one)
+    await settled(one)
     assert two.shards == set()
     assert await refused(two.create(game_in({0}))) in (Reason.UNAVAILABLE, Reason.MOVED)
     assert "w2" not in one.app.world.settings.name
@@ -217,20 +209,20 @@ async def test_a_drained_worker_hands_over_and_leaves(start: Start) -> None:
 
 async def test_a_restarted_worker_of_the_same_name_takes_its_games_back(start: Start) -> None:
     one = await start("w1")
-    await all_served(one)
+    await settled(one)
     game = game_in(one.shards)
     await one.create(game)
     await one.link.join(game, "ada")
     await one.close()
     again = await start("w1")
-    await all_served(again)
+    await settled(again)
     assert await again.link.play(game, "ada", 0, "exchange") == 1
 
 
 async def test_a_worker_cut_off_and_replaced_does_nothing_more(start: Start, bus: Client) -> None:
     """A worker's lease is taken from under it, as after a long pause: it notices, drops its tables and rejoins."""
     one = await start("w1")
-    await all_served(one)
+    await settled(one)
     game = game_in(one.shards)
     await one.create(game)
     await one.link.join(game, "ada")
@@ -244,7 +236,7 @@ async def test_a_worker_cut_off_and_replaced_does_nothing_more(start: Start, bus
 
     one.app.ownership._beat = no_beat  # type: ignore[method-assign]
     two = await start("w2")
-    await all_served_by(two)
+    await settled(two)
     assert await two.link.play(game, "ada", 0, "exchange", ref="r1") == 1
     told: list[bytes] = []
     watching = await bus.subscribe(names.view_subject(game, "watch"))
@@ -253,7 +245,7 @@ async def test_a_worker_cut_off_and_replaced_does_nothing_more(start: Start, bus
     asked = asyncio.ensure_future(refused(one.link.play(game, "ada", 0, "resign")))
     one.app.ownership._beat = beat  # type: ignore[method-assign]
     assert await asked is Reason.MOVED
-    await all_served(one, two)
+    await settled(one, two)
     owner = one if shard in one.shards else two
     assert await owner.link.play(game, "ada", 0, "exchange", ref="r1") == 1
     assert await owner.link.play(game, "bob", 1, "exchange", ref="r3") == 2
@@ -266,14 +258,10 @@ async def test_a_worker_cut_off_and_replaced_does_nothing_more(start: Start, bus
     assert sorted(set(versions)) in ([2], [1, 2])
 
 
-async def all_served_by(worker: WorkerUnderTest) -> None:
-    await eventually(lambda: worker.shards == set(range(SHARDS)), timeout_s=15)
-
-
 @pytest.mark.parametrize("settings", [BRIDGE, DOMAINS])
 async def test_other_variants_are_dealt_and_played(start: Start, settings: Any) -> None:
     worker = await start("w1")
-    await all_served(worker)
+    await settled(worker)
     game = game_in(worker.shards)
     await worker.create(game, settings)
     assert await worker.link.play(game, "ada", 0, "exchange") == 1

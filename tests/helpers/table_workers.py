@@ -16,8 +16,10 @@ from numbridge.v1 import table_pb2 as pb
 from numbridge.v1 import table_pb2_grpc
 from tablesvc.codec import settings_to_proto
 from tablesvc.engine.settings import GameSettings
+from tablesvc.placement import assignment
 from tablesvc.settings import TableSettings
 from tablesvc.wiring import Home, TableApp, build
+from tests.helpers.eventually import eventually
 from tests.helpers.memory_tables import QuickDealer
 from tests.helpers.tables import BLITZ
 
@@ -161,3 +163,15 @@ async def refused(asking: Any) -> Reason:
     except Rejected as rejected:
         return rejected.reason
     raise AssertionError("it was not refused")
+
+
+async def settled(*workers: WorkerUnderTest) -> None:
+    """Each of the workers serves exactly the shards that it should."""
+    names = tuple(sorted(worker.app.settings.name for worker in workers))
+
+    def as_planned() -> bool:
+        plan = assignment(names, workers[0].app.registry_of_tables.count)
+        wanted = {name: {shard for shard, owner in enumerate(plan) if owner == name} for name in names}
+        return all(worker.shards == wanted[worker.app.settings.name] for worker in workers)
+
+    await eventually(as_planned, timeout_s=20)
