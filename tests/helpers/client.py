@@ -115,9 +115,12 @@ class Client:
     async def play(
         self, game: str, kind: str, *, version: int | None = None, ref: str | None = None, **action: Any
     ) -> Event:
-        """Acts at a table, by default at the last version seen."""
+        """Acts at a table, by default at the last version seen; returns once its events have come too."""
         seen = self.versions[game] if version is None else version
-        return await self.ask("play", game=game, version=seen, action={"kind": kind, **action}, ref=ref)
+        answer = await self.ask("play", game=game, version=seen, action={"kind": kind, **action}, ref=ref)
+        async with asyncio.timeout(10), self._news:
+            await self._news.wait_for(lambda: self.versions.get(game, 0) >= answer["version"])
+        return answer
 
     async def wait(
         self, ev: str, where: Callable[[Event], bool] = lambda _: True, *, since: int = 0, timeout_s: float = 15.0
