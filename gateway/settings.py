@@ -1,6 +1,7 @@
 """What the gateway is told by NUMBRIDGE_* variables."""
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 
 from numbridge.settings import PREFIX, CommonSettings
 from numbridge.tokens import KeyRing, TokenError
@@ -26,7 +27,7 @@ class Settings(CommonSettings):
     guests: bool = True  # off: POST /api/guests is forbidden
 
     origins: tuple[str, ...] = ()  # further origins whose pages may open a socket, like https://club.example
-    trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
+    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For is believed
     web_dir: str = ""  # other folder with the web client's files
 
     call_timeout_ms: int = 4_000  # one call to the lobby or the ratings service
@@ -78,6 +79,11 @@ class Settings(CommonSettings):
         if self.port and self.port == self.own_port:
             problems.append(f"{PREFIX}OWN_PORT is the same as {PREFIX}PORT; the own port is for this gateway alone")
         problems += self._check_keys()
+        for entry in self.trusted_proxies:
+            try:
+                ip_network(entry, strict=False)
+            except ValueError:
+                problems.append(f"{PREFIX}TRUSTED_PROXIES holds {entry!r}; it must be an address or a network")
         for field in _POSITIVE:
             if getattr(self, field) < 1:
                 problems.append(f"{PREFIX}{field.upper()} is {getattr(self, field)}; it must be at least 1")

@@ -35,6 +35,7 @@ class Tasks:
         task = asyncio.create_task(self._guard(coro, kind), name=kind)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: coro.close())  # a task cancelled before its first step never awaited it
         return task
 
     async def _guard(self, coro: Coroutine[Any, Any, Any], kind: str) -> None:
