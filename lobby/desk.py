@@ -102,6 +102,8 @@ class Desk:
                     await self._check.refuse_if_true(seek.player, detail)
                 case Posted.OPEN_ALREADY:
                     [there] = await self._seeks.get([seek.seek])
+                    if there is not None and there.player != seek.player:
+                        raise Rejected(Reason.FORBIDDEN, "a seek of another player's has this id")
                     return there or seek
                 case Posted.POSTED:
                     if detail:

@@ -73,6 +73,7 @@ class Matcher:
         self._backlog: list[Change] | None = []
         self._wake = asyncio.Event()
         self._lost = True
+        self._loaded = False
 
     @property
     def open(self) -> int:
@@ -184,11 +185,15 @@ class Matcher:
             await asyncio.sleep(0)
         if self._lost:
             return
-        self._list.restart()
+        if self._loaded:  # watchers have heard of another list so far
+            self._list.restart()
+            self._metrics.reloaded("lost_changes")
+        else:
+            self._metrics.reloaded("taken")
+        self._loaded = True
         backlog, self._backlog = self._backlog or [], None
         for change in backlog:
             self._apply(change)
-        self._metrics.reloaded("lost_changes")
         log.info("pool_read", room=self._room.id, seeks=len(self._pool))
 
     async def _propose(self, pairs: list[Pair]) -> None:

@@ -81,6 +81,7 @@ class Pools:
         self._beat = 0
         self._beaten_at = float("-inf")
         self._again = asyncio.Event()
+        self._leaving = False
         self.owned: set[str] = set()
 
     async def start(self) -> None:
@@ -98,7 +99,7 @@ class Pools:
 
     async def run(self) -> None:
         """Beats and settles until cancelled."""
-        while True:
+        while not self._leaving:
             try:
                 await self.step()
             except AWAY as error:
@@ -158,7 +159,7 @@ class Pools:
                     await self._give_up(room)
                 elif room not in self.owned:
                     await self._begin(room)
-            else:
+            elif not self._leaving:
                 if room in self.owned:
                     await self._let_go(room)
                 if owner is None and should == self._name:
@@ -204,11 +205,14 @@ class Pools:
                     pass  # it has come back to life
 
     async def leave(self) -> None:
-        """Gives every room up at once, for a drain; raises nothing while NATS is away."""
+        """Gives every room up at once and takes none any more; raises nothing while NATS is away."""
+        self._leaving = True
         try:
             for room in list(self.owned):
                 await self._give_up(room)
-            await self._bucket.delete(_replica_key(self._name))
+            if self._beat:
+                self._beat = 0
+                await self._bucket.delete(_replica_key(self._name))
         except AWAY:
             for room in list(self.owned):
                 await self._let_go(room)

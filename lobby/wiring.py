@@ -48,13 +48,30 @@ def _coin() -> bool:
 
 
 class LobbyApp(App):
-    """The process; `port` is the gRPC server's, the others are there for tests to look at, once started."""
+    """The process; `port` is the gRPC server's, once started."""
 
     port: int = 0
-    pools: Pools
-    seats: RedisSeats
-    seating: Seating
-    gate: Gate
+    parts: "Parts"
+
+    @property
+    def pools(self) -> Pools:
+        """Which rooms this replica matches."""
+        return self.parts.pools
+
+    @property
+    def seats(self) -> RedisSeats:
+        """Who sits where."""
+        return self.parts.seats
+
+    @property
+    def seating(self) -> Seating:
+        """Matches in hand."""
+        return self.parts.seating
+
+    @property
+    def gate(self) -> Gate:
+        """Whether matching may go on."""
+        return self.parts.gate
 
 
 def build(
@@ -69,7 +86,7 @@ def build(
 ) -> LobbyApp:
     """One replica. What is not given is the real thing."""
     app = LobbyApp(settings, registry)
-    parts = _Parts(app, settings, Metrics(registry), rooms or load_rooms(settings.rooms_file), coin)
+    parts = app.parts = Parts(app, settings, Metrics(registry), rooms or load_rooms(settings.rooms_file), coin)
     app.part("redis", parts.open_redis, parts.close_redis)
     app.part("nats", parts.open_nats, parts.close_nats)
     app.part("neighbours", lambda: parts.open_neighbours(tables, ratings, workers), parts.close_neighbours)
@@ -82,7 +99,7 @@ def build(
     return app
 
 
-class _Parts:
+class Parts:
     """What is opened one after the other; each step may use what those before it have set."""
 
     redis: "Redis"
@@ -203,18 +220,14 @@ class _Parts:
         self.tasks.spawn(self.seating.run(), "seating")
         self.tasks.spawn(self.pools.run(), "pools")
         self.tasks.spawn(forever(sweeper.sweep, PAUSE_S, "sweeper"), "sweeper")
-        self.app.pools, self.app.seats, self.app.seating, self.app.gate = (
-            self.pools,
-            self.seats,
-            self.seating,
-            self.gate,
-        )
 
     async def close_lobby(self) -> None:
         """Gives the pools up and ends the loops."""
         await self.leave_pools()
         await self.seat_notices.stop()
         await self.tasks.close()
+        for room in list(self.matching):
+            await self._give_room(room)
         await self.seating.stop()
         await self.pools.stop()
 

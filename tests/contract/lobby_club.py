@@ -14,10 +14,11 @@ from nats.aio.msg import Msg
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
+from lobby.pools import preferred
 from lobby.settings import LobbySettings
 from lobby.wiring import LobbyApp, build
 from numbridge import names, redis_io
-from numbridge.v1 import common_pb2, lobby_pb2, lobby_pb2_grpc
+from numbridge.v1 import common_pb2, lobby_pb2, lobby_pb2_grpc, log_pb2
 from tests.helpers.eventually import eventually
 from tests.unit.lobby.builders import FakeRatings, FakeTables, FakeWorkers, rooms, wish
 
@@ -47,6 +48,7 @@ class Club:
         self.workers = FakeWorkers()
         self.apps: list[LobbyApp] = []
         self.stubs: list[lobby_pb2_grpc.LobbyAsyncStub] = []
+        self.asked = 0
         self.heard: dict[str, list[dict[str, Any]]] = {}
         self.deltas: list[lobby_pb2.SeekDelta] = []
         self.redis: Redis
@@ -62,6 +64,7 @@ class Club:
         self._stack.push_async_callback(self.nats.close)
         await self.nats.subscribe("player.*", cb=self._on_notice)
         await self.nats.subscribe("lobby.seeks.*", cb=self._on_delta)
+        await self.nats.subscribe("seats.ask", cb=self._on_ask)
         await self.nats.flush()
 
     async def close(self) -> None:
@@ -74,8 +77,20 @@ class Club:
         text["_seeks"] = list(notice.seeks)
         self.heard.setdefault(notice.player, []).append(text)
 
+    async def _on_ask(self, _message: Msg) -> None:
+        self.asked += 1
+
     async def _on_delta(self, message: Msg) -> None:
         self.deltas.append(lobby_pb2.SeekDelta.FromString(message.data))
+
+    def events_of(self, delta: lobby_pb2.SeekDelta) -> list[dict[str, Any]]:
+        """The events of a delta."""
+        return [json.loads(text) for text in delta.events]
+
+    async def list_events(self, count: int) -> list[dict[str, Any]]:
+        """All events of all lists so far, once there are so many."""
+        await eventually(lambda: sum(len(delta.events) for delta in self.deltas) >= count)
+        return [event for delta in self.deltas for event in self.events_of(delta)]
 
     async def replica(self, name: str, **changes: Any) -> LobbyApp:
         """Starts a lobby replica and connects a stub to it."""
@@ -96,11 +111,15 @@ class Club:
         return app
 
     async def ready(self) -> None:
-        """Waits until every room has exactly one owner, and matching is open."""
+        """Waits until every room is with the replica that should have it, and matching is open."""
+        replicas = [app.settings.name for app in self.apps]
 
         def settled() -> bool:
-            owned = [room for app in self.apps for room in app.pools.owned]
-            return sorted(owned) == sorted(rooms().ids) and all(app.gate.open for app in self.apps)
+            return all(
+                app.gate.open
+                and app.pools.owned == {room for room in rooms().ids if preferred(room, replicas) == app.settings.name}
+                for app in self.apps
+            )
 
         await eventually(settled)
 
@@ -115,7 +134,7 @@ class Club:
         """Posts a seek."""
         return await self.stubs[via].PostSeek(
             lobby_pb2.PostSeekRequest(
-                seek=seek or f"s-{next(self._names)}",
+                seek=seek or f"auto-{next(self._names)}",
                 player=common_pb2.Player(id=player, name=player.title()),
                 gateway=gateway,
                 wish=wish(room, **fields),
@@ -154,29 +173,65 @@ class Club:
         assert event is not None
         return event
 
+    async def play(self, one: str, two: str, **fields: Any) -> str:
+        """Seats two players in Bridge by an accepted seek. Gives the game."""
+        seek = f"auto-{next(self._names)}"
+        mark = (len(self.heard.get(one, [])), len(self.heard.get(two, [])))
+        posted = await self.post(one, seek=seek, rating_min=0, rating_max=4000, **fields)
+        assert not posted.HasField("reject"), posted
+        accepted = await self.accept(two, seek)
+        assert accepted.game, accepted
+        for player, since in zip((one, two), mark, strict=True):
+            await self.hears(player, "seated", game=accepted.game)
+            assert len(self.heard[player]) > since
+        return accepted.game
+
+    async def rematch(self, player: str, game: str) -> lobby_pb2.AskRematchReply:
+        """Asks for a rematch."""
+        who = common_pb2.Player(id=player, name=player.title())
+        return await self.stub.AskRematch(lobby_pb2.AskRematchRequest(game=game, player=who, gateway=GATEWAY))
+
+    async def leave(self, player: str, gateway: str = GATEWAY) -> None:
+        """The player's last connection to the gateway has gone."""
+        await self.stub.SetPresence(lobby_pb2.SetPresenceRequest(gateway=gateway, player=player, connected=False))
+
+    async def status_of(self, player: str, game: str, status: str | None) -> bool:
+        """Whether the player is known to sit at the game with this status; None: not at all."""
+        [seats] = await self.apps[0].seats.of([player])
+        return (seats[game][0] if game in seats else None) == status
+
     async def over(self, game: str) -> None:
-        """The game ends; its worker says so."""
-        await self.say(game, "over")
+        """The game ends; its worker says so, and it is heard."""
+        await self.say(game, "over", version=1_000)
+        player = self.tables.made[game].blue.id
+        await eventually(lambda: self.status_of(player, game, None))
 
-    async def say(self, game: str, status: str, version: int = 1) -> None:
+    async def say(self, game: str, status: str, version: int) -> None:
         """A worker says how a game stands."""
-        from numbridge.v1 import log_pb2
+        self.tables.change(game, status, version)
+        notice = log_pb2.SeatNotice(games=[self.tables.made[game].to_proto()], worker="w-1")
+        await self._publish(7, notice)
 
-        summary = self.tables.made[game]
-        changed = type(summary)(
-            summary.game,
-            summary.room,
-            summary.settings,
-            summary.blue,
-            summary.red,
-            status,
-            summary.started_at,
-            version,
-        )
-        self.tables.made[game] = changed
-        notice = log_pb2.SeatNotice(games=[changed.to_proto()], worker="w-1")
-        await self.nats.publish(names.seats_subject(7), notice.SerializeToString())
+    async def whole_shard(self, shard: int, games: list[str]) -> None:
+        """A worker says which games are all that it has in a shard."""
+        summaries = [self.tables.made[game].to_proto() for game in games]
+        await self._publish(shard, log_pb2.SeatNotice(games=summaries, worker="w-1", whole_shard=True, shard=shard))
+
+    async def _publish(self, shard: int, notice: log_pb2.SeatNotice) -> None:
+        await self.nats.publish(names.seats_subject(shard), notice.SerializeToString())
         await self.nats.flush()
+
+    async def kill(self, number: int) -> None:
+        """A replica dies without a word: its loops end, its leases stay."""
+        parts = self.apps[number].parts
+        parts.serving = False
+        await parts.server.stop(0)
+        for tasks in (parts.tasks, *parts.matching.values()):
+            await tasks.close()
+        await parts.seating.stop()
+        await parts.nats.close()
+        await parts.redis.aclose()
+        del self.apps[number], self.stubs[number]
 
 
 @asynccontextmanager

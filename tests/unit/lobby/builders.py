@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from lobby.matching.seek import Limits, Seek, Span, Wish, normalise, profile
 from lobby.matching.tolerance import Tolerance
 from lobby.ports import Made, Making
@@ -77,6 +79,7 @@ class FakeTables:
         self.attempts: list[str] = []
         self.script: Callable[[Match], Made | None] = lambda match: None
         self.looks = Making.NOT_MADE
+        self.looked = 0
 
     async def create(self, match: Match) -> Made:
         self.attempts.append(match.game)
@@ -93,7 +96,16 @@ class FakeTables:
             Summary(match.game, match.room, match.settings, match.blue, match.red, "playing", match.at, 0),
         )
 
+    def change(self, game: str, status: str, version: int) -> None:
+        """The table goes on."""
+        self.made[game] = msgspec.structs.replace(self.made[game], status=status, version=version)
+
+    def end(self, game: str) -> None:
+        """The game is over, and nobody has heard of it."""
+        self.change(game, "over", 1_000)
+
     async def look(self, game: str) -> Made:
+        self.looked += 1
         await asyncio.sleep(0)
         found = self.made.get(game)
         return Made(Making.MADE, found) if found is not None else Made(self.looks)
