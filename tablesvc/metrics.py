@@ -2,10 +2,11 @@
 
 from collections import deque
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
 
 from numbridge.clock import monotonic
 from numbridge.obs import LATENCY_BUCKETS
+from tablesvc.histogram import Histogram
 
 _RECENT = 4_096
 _RECENT_S = 300.0
@@ -17,7 +18,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         def seconds(name: str, text: str, buckets: tuple[float, ...] = LATENCY_BUCKETS) -> Histogram:
-            return Histogram(f"numbridge_tablesvc_{name}_seconds", text, buckets=buckets, registry=registry)
+            return Histogram(f"numbridge_tablesvc_{name}_seconds", text, buckets, registry)
 
         def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
             return Counter(f"numbridge_tablesvc_{name}_total", text, labels, registry=registry)
@@ -33,8 +34,10 @@ class Metrics:
         self.command = seconds("command", "From a command's arrival to its answer, all kinds.")
         self.takeover = seconds("takeover", "From winning a shard's lease to serving all of its games.")
         self._commands = counter("commands", "Commands answered.", ("kind", "outcome"))
+        self._answered: dict[tuple[str, str], Counter] = {}
         self._dropped = counter("overflow", "What a full queue or a lost connection has cost.", ("queue",))
         self._appends = counter("appends", "Appends by how they ended.", ("outcome",))
+        self._appended = self._appends.labels("ok")
         self._shards = counter("shard_moves", "Shards won, given up and lost.", ("how",))
         self._results = counter("results", "Results published, published again, and known to be in SQL.", ("how",))
         self.stalls = counter("stalls", "Times that the log or the process stood still and clocks got time back.")
@@ -51,7 +54,11 @@ class Metrics:
 
     def answered(self, kind: str, outcome: str, took_s: float) -> None:
         """A command of `kind` (play, join, look, record, presence) ended with `outcome` (ok, or a reject reason)."""
-        self._commands.labels(kind, outcome).inc()
+        key = kind, outcome
+        counted = self._answered.get(key)
+        if counted is None:  # looked up once for each of a few dozen combinations
+            counted = self._answered[key] = self._commands.labels(kind, outcome)
+        counted.inc()
         self.command.observe(took_s)
         if kind == "play":
             self._recent.append((monotonic(), took_s))
@@ -67,7 +74,10 @@ class Metrics:
 
     def appended(self, outcome: str) -> None:
         """An append ended: ok, unknown (then looked up), landed (after all), conflict, refused, lost."""
-        self._appends.labels(outcome).inc()
+        if outcome == "ok":
+            self._appended.inc()
+        else:
+            self._appends.labels(outcome).inc()
 
     def shard(self, how: str) -> None:
         """A shard was won, released or lost."""

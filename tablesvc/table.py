@@ -228,8 +228,9 @@ class Table:
             self._answer(work, Accepted(first))
             return
         now = self.world.clock()
-        with self.world.metrics.decide.time():
-            verdict = judge.play(self.state, seat, ask, now, self._owed(now), self.lags, self.world.dice)
+        started = monotonic()
+        verdict = judge.play(self.state, seat, ask, now, self._owed(now), self.lags, self.world.dice)
+        self.world.metrics.decide.observe(monotonic() - started)
         if await self._commit(work, verdict, ask if verdict.accepted else None):
             self._answer(work, verdict.rejected or Accepted(self.state.version))
 
