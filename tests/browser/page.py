@@ -95,9 +95,11 @@ class Page:
         self.touch = mobile
 
     async def dark(self, on: bool = True) -> None:
-        """Another colour scheme of the system's."""
-        value = "dark" if on else "light"
-        await self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
+        """Another colour scheme of the system's. Motion is always reduced: nothing should wait for an animation."""
+        features = [("prefers-color-scheme", "dark" if on else "light"), ("prefers-reduced-motion", "reduce")]
+        await self.send(
+            "Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features]
+        )
 
     async def offline(self, on: bool) -> None:
         """Pulls the plug, or puts it back. Sockets that are open stay until they are closed by other means."""
@@ -157,6 +159,7 @@ async def new_page(browser: Browser, context: str | None = None, languages: str 
     for domain in ("Page", "Runtime", "Network", "Log"):
         await page.send(f"{domain}.enable")
     await page.resize(1366, 860)
+    await page.dark(False)
     agent = await page.js("navigator.userAgent")
     await page.send("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=languages)
     return page

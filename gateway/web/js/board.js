@@ -2,7 +2,7 @@
 import { attr, s, setText } from "./dom.js";
 import { SIZE, centre, nameOf, tints } from "./geometry.js";
 import { t } from "./i18n.js";
-import { blockBorders, chainLine, circle, diamond, hexagon, notches, rimOf, sides, viewBox } from "./outline.js";
+import { blockBorders, chainLinks, circle, diamond, hexagon, notches, rimOf, sides, viewBox } from "./outline.js";
 import { MARK_MS } from "./tablestate.js";
 
 /**
@@ -79,7 +79,6 @@ export function createBoard(shape, reports = {}) {
     hidden([s("path", { class: "borders", d: blockBorders(blocks, n) }), won.blue, won.red, chain]),
   );
   listen(svg, reports);
-  let shown = "";
 
   return {
     el: svg,
@@ -88,11 +87,7 @@ export function createBoard(shape, reports = {}) {
     update(model) {
       for (let i = 0; i < cells.length; i++) drawCell(cells[i], i, model, n, blocks);
       svg.classList.toggle("active", model.active);
-      const line = chainLine(model.chain, n);
-      if (line !== shown) {
-        attr(chain, "d", line || null);
-        shown = line;
-      }
+      attr(chain, "d", chainLinks(model.chain, n) || null);
       attr(won.blue, "d", wonRim(model, "b"));
       attr(won.red, "d", wonRim(model, "r"));
     },
@@ -167,7 +162,7 @@ function drawCell(cell, i, model, n, blocks) {
   if (model.candidates.has(i)) name += " cand";
   if (model.claimable.has(i)) name += " claimable";
   if (model.last === i) name += " last";
-  if (model.chain.includes(i) || model.won.has(i)) name += " won";
+  if (model.chain.includes(i)) name += " linked";
   if (armed) name += " armed";
   if (pending) name += ` pending by-${pending.by}`;
   attr(cell.g, "class", name);

@@ -2,7 +2,7 @@
 import { candidates } from "./candidates.js";
 import { s } from "./dom.js";
 import { SIZE, areas, centre, indexOf, neighbours } from "./geometry.js";
-import { blockBorders, chainLine, circle, diamond, hexagon, sides, viewBox } from "./outline.js";
+import { blockBorders, chainLinks, circle, diamond, hexagon, sides, viewBox } from "./outline.js";
 
 const REGULAR_4 = "aabbaabbccddccdd";
 
@@ -63,6 +63,6 @@ export function figure(name) {
     rim ? [s("path", { class: "rim blue", d: around.top + around.bottom }), s("path", { class: "rim red", d: around.left + around.right })] : null,
     cells,
     blocks ? s("path", { class: "borders", d: blockBorders(blocks, n) }) : null,
-    chain.length ? s("path", { class: "chain", d: chainLine(chain, n) }) : null,
+    chain.length ? s("path", { class: "chain", d: chainLinks(chain, n) }) : null,
   );
 }

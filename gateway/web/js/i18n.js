@@ -14,6 +14,7 @@ let catalogue = {};
 let current = "en";
 let plural = new Intl.PluralRules("en");
 let whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+let plain = whole;
 
 export const lang = () => current;
 
@@ -38,6 +39,7 @@ export function use(code, messages) {
   catalogue = messages;
   plural = new Intl.PluralRules(code);
   whole = new Intl.NumberFormat(locale(code), { maximumFractionDigits: 0 });
+  plain = new Intl.NumberFormat(locale(code), { maximumFractionDigits: 0, useGrouping: false });
 }
 
 /** @param {NB.Lang} code */
@@ -67,6 +69,9 @@ export function t(key, params = {}) {
 
 /** @param {number} value */
 export const number = (value) => whole.format(value);
+
+/** Ratings are read as one word: no grouping. @param {number} value */
+export const rating = (value) => plain.format(value);
 
 /** @param {number} at milliseconds since the epoch */
 export const dateTime = (at) =>

@@ -1,11 +1,9 @@
 // The best of a variant, with a switch between the variants.
 import * as api from "./api.js";
 import { attr, fill, h, setText } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { number, rating, t } from "./i18n.js";
+import { VARIANTS } from "./ratings.js";
 import { variantName } from "./settingswords.js";
-
-/** @type {NB.Variant[]} */
-export const VARIANTS = ["bridge", "blitz", "domains"];
 
 /** @param {() => string | undefined} me id of the own player */
 export function createLeaderboard(me) {
@@ -55,7 +53,7 @@ export function createLeaderboard(me) {
           { class: player.id === me() ? "own" : "" },
           h("td", { text: String(player.rank) }),
           h("td", {}, h("a", { href: `#/player/${encodeURIComponent(player.id)}`, text: player.name })),
-          h("td", { class: "num", text: number(player.rating) }),
+          h("td", { class: "num", text: rating(player.rating) }),
           h("td", { class: "num", text: number(player.games) }),
         ),
       ),

@@ -22,9 +22,6 @@ function at(index, k, n) {
   return { x: middle.x + offset.x, y: middle.y + offset.y };
 }
 
-/** @param {{x: number, y: number}} a @param {{x: number, y: number}} b */
-const midway = (a, b) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
-
 /**
  * Edges for which `wanted` holds, as one path of segments; shared edges once.
  * @param {number} n @param {(cell: number, beyond: number) => boolean} wanted `beyond` is -1 off the field
@@ -47,9 +44,6 @@ export const blockBorders = (blocks, n) => edges(n, (i, beyond) => beyond < 0 ||
 export const rimOf = (blocks, n, chosen) =>
   edges(n, (i, beyond) => chosen.has(blocks[i]) !== (beyond >= 0 && chosen.has(blocks[beyond])));
 
-/** A little past `b`, coming from `a`, so that two sides close the narrow corner. @param {{x: number, y: number}} a @param {{x: number, y: number}} b */
-const beyond = (a, b) => ({ x: b.x + (b.x - a.x) * 0.215, y: b.y + (b.y - a.y) * 0.215 });
-
 /**
  * The four sides as paths along the rim; two meet in the middle of an edge at the wide corners.
  * @param {number} n
@@ -65,12 +59,13 @@ export function sides(n) {
     bottom.push(at(n * n - 1 - k, 2, n), at(n * n - 1 - k, 3, n), at(n * n - 1 - k, 4, n));
     left.push(at((n - 1 - k) * n, 3, n), at((n - 1 - k) * n, 4, n), at((n - 1 - k) * n, 5, n));
   }
-  top[top.length - 1] = midway(at(n - 1, 0, n), at(n - 1, 1, n));
+  top[top.length - 1] = along(at(n - 1, 0, n), at(n - 1, 1, n), 0.5);
   right[0] = top[top.length - 1];
-  bottom[bottom.length - 1] = midway(at(n * n - n, 3, n), at(n * n - n, 4, n));
+  bottom[bottom.length - 1] = along(at(n * n - n, 3, n), at(n * n - n, 4, n), 0.5);
   left[0] = bottom[bottom.length - 1];
-  for (const path of [top, bottom]) path[0] = beyond(path[1], path[0]);
-  for (const path of [right, left]) path[path.length - 1] = beyond(path[path.length - 2], path[path.length - 1]);
+  // a little past the end, so that two sides close the narrow corners
+  for (const path of [top, bottom]) path[0] = along(path[1], path[0], 1.215);
+  for (const path of [right, left]) path.push(along(path[path.length - 2], path[path.length - 1], 1.215));
   return { top: line(top), right: line(right), bottom: line(bottom), left: line(left) };
 }
 
@@ -92,8 +87,14 @@ export function notches(color, n) {
   return points;
 }
 
-/** The line through the centres of a chain. @param {number[]} chain @param {number} n */
-export const chainLine = (chain, n) => (chain.length ? line(chain.map((i) => centre(i, n))) : "");
+/** Short links across the edges that a chain crosses; the digits stay free. @param {number[]} chain @param {number} n */
+export function chainLinks(chain, n) {
+  const points = chain.map((i) => centre(i, n));
+  return points.slice(1).map((to, k) => line([along(points[k], to, 0.385), along(points[k], to, 0.615)])).join("");
+}
+
+/** @param {{x: number, y: number}} a @param {{x: number, y: number}} b @param {number} share of the way */
+const along = (a, b, share) => ({ x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share });
 
 /** What the drawing shows, with a margin for sides and names. @param {number} n @param {number} margin */
 export function viewBox(n, margin) {

@@ -1,11 +1,10 @@
 // A player's page: ratings, results, finished games to look through.
 import * as api from "./api.js";
 import { button, fill, h } from "./dom.js";
-import { dateTime, number, t } from "./i18n.js";
-import { VARIANTS } from "./leaderboard.js";
+import { dateTime, t } from "./i18n.js";
 import { notice } from "./notice.js";
+import { ratingList } from "./ratings.js";
 import { reasonOf } from "./reasons.js";
-import { variantName } from "./settingswords.js";
 import { ratingText, sign } from "./strip.js";
 
 /** @param {import("./app.js").Context} context */
@@ -27,14 +26,7 @@ export function profilePage({ params, rooms, title }) {
         head,
         h("h1", { text: profile.name }),
         h("p", { class: "muted", text: t("profile.score", { won, lost, drawn }) }),
-        h(
-          "dl",
-          { class: "ratings wide" },
-          VARIANTS.map((variant) => {
-            const line = profile.ratings[variant];
-            return h("div", {}, h("dt", { text: variantName(variant) }), h("dd", { text: line ? number(line.rating) : "–" }, line ? h("span", { class: "muted small", text: ` ±${number(line.deviation * 2)}` }) : null));
-          }),
-        ),
+        ratingList(profile.ratings),
       );
       await next();
     } catch (error) {

@@ -1,13 +1,13 @@
 // One player's strip beside the board: sign, name, rating, presence, tiles, mistakes, bank and the move's clock.
 import { readable } from "./clocktime.js";
 import { attr, fill, h, icon, setText } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { rating as inFigures, t } from "./i18n.js";
 
 /** @param {NB.Color} color */
 export const sign = (color) => icon(color, `sign-${color}`);
 
 /** @param {NB.Player} player */
-export const ratingText = (player) => (player.rating ? number(player.rating) : "");
+export const ratingText = (player) => (player.rating ? inFigures(player.rating) : "");
 
 /** @param {NB.Color} color @param {boolean} own */
 export function createStrip(color, own) {
@@ -18,6 +18,7 @@ export function createStrip(color, own) {
   const here = h("span", { class: "here", role: "img" });
   const tiles = h("span", { class: "tiles", role: "img" });
   const mistakes = h("span", { class: "mistakes" });
+  const short = h("span", { class: "short", "aria-hidden": "true" });
   const left = h("span", { class: "move-left", role: "timer", "aria-live": "off" });
   const bank = h("span", { class: "bank", role: "timer", "aria-live": "off" });
   const bar = h("span", { class: "bar-fill" });
@@ -25,7 +26,7 @@ export function createStrip(color, own) {
     "div",
     { class: `strip ${color}${own ? " own" : ""}`, data: { color } },
     h("span", { class: "who" }, sign(color), name, you, here, rating, change),
-    h("span", { class: "counts" }, tiles, mistakes),
+    h("span", { class: "counts" }, tiles, mistakes, short),
     left,
     bank,
     h("span", { class: "bar", "aria-hidden": "true" }, bar),
@@ -56,6 +57,7 @@ export function createStrip(color, own) {
       }
       attr(tiles, "aria-label", t("table.tiles", { n: count }));
       setText(mistakes, t("table.mistakes", { n: view.mistakes[color] }));
+      setText(short, `✗${view.mistakes[color]}`);
       el.classList.toggle("turn", view.status === "playing" && view.to_move === color);
     },
     /** @param {{blue: number, red: number, move: number | null, share: number}} clock @param {boolean} running */

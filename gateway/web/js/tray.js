@@ -36,6 +36,7 @@ export function createTray(acts) {
       setText(/** @type {Element} */ (bag.lastElementChild), t("table.bag", { n: view.bag }));
       const playing = Boolean(view.you) && view.status !== "over";
       hand.el.hidden = exchange.hidden = !playing;
+      el.classList.toggle("closed", !playing);
       if (view.you && view.hand) hand.update(view.hand, choice.picked, canMove, view.you);
       setText(exchange, t("table.exchange"));
       exchange.disabled = !canMove || busy || view.bag === 0;

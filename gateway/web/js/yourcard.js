@@ -1,16 +1,15 @@
 // Who plays here: name, ratings per variant, games to go back to.
 import * as api from "./api.js";
 import { button, fill, h } from "./dom.js";
-import { number, t } from "./i18n.js";
-import { VARIANTS } from "./leaderboard.js";
+import { t } from "./i18n.js";
 import { notice } from "./notice.js";
+import { ratingList } from "./ratings.js";
 import { reasonOf } from "./reasons.js";
-import { variantName } from "./settingswords.js";
 
 /** @param {import("./session.js").Session} session */
 export function createYourCard(session) {
   const who = h("div", { class: "who-card" });
-  const ratings = h("dl", { class: "ratings" });
+  const ratings = h("div", {});
   const el = h("section", { class: "card you" }, h("h2", { text: t("you.title") }), who, ratings);
 
   function drawName() {
@@ -60,18 +59,7 @@ export function createYourCard(session) {
     } catch {
       // unknown until the first game
     }
-    fill(
-      ratings,
-      VARIANTS.map((variant) => {
-        const line = lines[variant];
-        return h(
-          "div",
-          {},
-          h("dt", { text: variantName(variant) }),
-          h("dd", { text: line ? number(line.rating) : "–" }, line ? h("span", { class: "muted small", text: ` ±${number(line.deviation * 2)}` }) : null),
-        );
-      }),
-    );
+    fill(ratings, ratingList(lines));
   }
 
   return { el, refresh };
