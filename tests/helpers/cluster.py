@@ -78,6 +78,12 @@ def stop(process: "subprocess.Popen[str]", timeout_s: float = 40) -> int:
     return process.returncode
 
 
+def command(*args: str, timeout_s: float = 90.0) -> "subprocess.CompletedProcess[str]":
+    """Runs `numbridge ARGS…` to its end."""
+    argv = [sys.executable, "-m", "numbridge.cli.main", *args]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
+
+
 def arguments(rooms: Path | None = None, **options: int) -> Sequence[str]:
     """Command line arguments: `arguments(rooms, workers=2, gateways=2)`."""
     args = [] if rooms is None else ["--rooms", str(rooms)]

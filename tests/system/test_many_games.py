@@ -3,8 +3,6 @@
 import asyncio
 import itertools
 import json
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.client import Client, Club, Event
-from tests.helpers.cluster import Cluster
+from tests.helpers.cluster import Cluster, command
 from tests.helpers.picture import Picture
 from tests.helpers.play import Player, watch
 
@@ -77,17 +75,14 @@ def replayed(cluster: Cluster, records: list[Event], folder: Path) -> list[Event
     paths = [folder / f"{record['game']}.json" for record in records]
     for path, record in zip(paths, records, strict=True):
         path.write_text(json.dumps(record))
-    argv = [sys.executable, "-m", "numbridge.cli.main", "replay", "--json", *map(str, paths)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    done = command("replay", "--json", *map(str, paths))
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def status(cluster: Cluster) -> Event:
     """`numbridge status --json`."""
-    argv = [sys.executable, "-m", "numbridge.cli.main", "status", "--json", "--data", str(cluster.data)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-    found: Event = json.loads(done.stdout)
+    found: Event = json.loads(command("status", "--json", "--data", str(cluster.data)).stdout)
     return found
 
 

@@ -1,0 +1,225 @@
+"""`numbridge up` and the commands around it, as an operator uses them."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+
+from tests.helpers.client import Client, Club
+from tests.helpers.client import club as open_club
+from tests.helpers.cluster import Cluster, arguments, command, running
+from tests.helpers.eventually import eventually
+
+ROOMS = Path(__file__).with_name("rooms.toml")
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of this file's own: its processes are killed and drained."""
+    with running(tmp_path_factory.mktemp("up") / "data", *arguments(ROOMS, workers=2)) as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture
+async def members(up: Cluster) -> AsyncIterator[Club]:
+    async with open_club(up.url) as opened:
+        yield opened
+
+
+def gone(pid: int) -> Callable[[], bool]:
+    def check() -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    return check
+
+
+def test_the_folder_serves_one_cluster_at_a_time(up: Cluster) -> None:
+    second = command("up", "--port", "0", "--data", str(up.data))
+    assert second.returncode == 2
+    assert second.stdout == ""
+    assert second.stderr.count("\n") == 1
+    assert "in use by another `numbridge up`" in second.stderr
+    assert up.process.poll() is None
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(up: Cluster, tmp_path: Path) -> None:
+    second = command("up", "--port", str(urlsplit(up.url).port), "--data", str(tmp_path))
+    assert second.returncode == 2
+    assert second.stderr.count("\n") == 1
+    assert "is in use" in second.stderr
+
+
+def test_a_rooms_file_with_mistakes_starts_nothing(tmp_path: Path) -> None:
+    bad = tmp_path / "rooms.toml"
+    bad.write_text('[[room]]\nid = "No spaces please"\nvariant = "chess"\n')
+    refused = command("up", "--port", "0", "--data", str(tmp_path / "data"), "--rooms", str(bad))
+    assert refused.returncode == 2
+    assert "chess" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_start_says_where_everything_is(up: Cluster) -> None:
+    facts = up.facts()
+    assert facts["pid"] == up.process.pid
+    kinds = [process["kind"] for process in facts["processes"]]
+    assert sorted(kinds) == ["gateway", "lobby", "nats", "ratings", "redis", "table", "table"]
+    assert all(process["pid"] for process in facts["processes"])
+    assert {path.name for path in (up.data / "logs").glob("*.log")} == {
+        f"{process['name']}.log" for process in facts["processes"]
+    }
+
+
+async def test_status_shows_workers_shards_games_seeks_and_lag(up: Cluster, members: Club) -> None:
+    await members.seat("study")
+    seeker = await members.guest("Seeker")
+    await seeker.ask("seek", room="bridge")
+
+    def whole() -> bool:
+        done = command("status", "--json", "--data", str(up.data))
+        found = json.loads(done.stdout)
+        assert done.returncode == 0
+        assert found["complete"] is True
+        assert found["games"]["playing"] >= 1
+        assert found["seeks"] >= 1
+        assert found["lag"]["results_waiting"] == 0
+        workers = {worker["worker"]: worker for worker in found["workers"]}
+        assert set(workers) == {"table-1", "table-2"}
+        assert sum(worker["shards"] for worker in workers.values()) == found["shards"]["all"] == 256
+        return True
+
+    await eventually(whole, timeout_s=30, every_s=0.2)
+    screen = await asyncio.to_thread(command, "status", "--data", str(up.data))
+    assert screen.returncode == 0
+    assert screen.stderr == ""
+    assert all(word in screen.stdout for word in ("table-1", "table-2", "256 of 256 served", "playing", "seeks", "lag"))
+    assert len(screen.stdout.splitlines()) <= 24
+
+
+async def test_a_signed_token_lets_its_player_in(up: Cluster, members: Club) -> None:
+    signed = command("token", "--player", "ada@club.example", "--name", "Ada", "--data", str(up.data))
+    assert signed.returncode == 0
+    assert signed.stdout.count("\n") == 1
+    client = await Client(members.session, up.url, signed.stdout.strip(), {"id": ""}).connect()
+    hello = await client.wait("hello")
+    assert hello["player"]["id"] == "ada@club.example"
+    assert hello["player"]["name"] == "Ada"
+    await client.close()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("token", "--player", ""),
+        ("token", "--player", "x" * 65),
+        ("token", "--player", "ada", "--name", "\n"),
+        ("drain", "nobody"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(up: Cluster, args: tuple[str, ...]) -> None:
+    done = command(*args, "--data", str(up.data))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("numbridge: ")
+
+
+@pytest.mark.parametrize("args", [("status",), ("drain", "table-1"), ("token", "--player", "ada")])
+def test_without_a_cluster_a_command_says_so(tmp_path: Path, args: tuple[str, ...]) -> None:
+    done = command(*args, "--data", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["gateway-1", "lobby-1", "ratings-1", "redis"])
+async def test_a_killed_process_comes_back_and_the_club_goes_on(up: Cluster, members: Club, name: str) -> None:
+    before = up.pid(name)
+    up.kill(name)
+    await eventually(lambda: up.facts()["pid"] == up.process.pid and _pid(up, name) not in (None, before), timeout_s=30)
+
+    async def playable() -> bool:
+        game, blue, red = await members.seat("study")
+        await blue.play(game, "resign")
+        await red.wait("over", lambda event: event["game"] == game)
+        return True
+
+    await _patiently(playable)
+
+
+def _pid(up: Cluster, name: str) -> int | None:
+    pids: dict[str, int | None] = {process["name"]: process["pid"] for process in up.facts()["processes"]}
+    return pids[name]
+
+
+async def _patiently(attempt: Callable[[], object]) -> None:
+    """Until it works: while a process is away, asking may fail in many ways."""
+
+    async def once() -> object:
+        try:
+            result = attempt()
+            return await result if asyncio.iscoroutine(result) else result
+        except (OSError, AssertionError, TimeoutError):
+            return None
+
+    await eventually(once, timeout_s=40, every_s=0.2, what="the club goes on")
+
+
+async def test_a_drained_worker_hands_its_games_over_and_ends(up: Cluster, members: Club) -> None:
+    tables = [await members.seat("study") for _ in range(6)]
+    pid = up.pid("table-1")
+    drained = await asyncio.to_thread(command, "drain", "table-1", "--data", str(up.data))
+    assert drained.returncode == 0, drained.stderr
+    assert drained.stdout.splitlines()[-1] == "table-1 has ended"
+    await eventually(gone(pid))
+    for game, blue, red in tables:
+        await blue.play(game, "exchange")
+        await red.wait("move", lambda event, game=game: event["game"] == game)  # type: ignore[misc]
+        assert blue.gaps == red.gaps == []
+    found = json.loads((await asyncio.to_thread(command, "status", "--json", "--data", str(up.data))).stdout)
+    assert [worker["worker"] for worker in found["workers"]] == ["table-2"]
+    assert _pid(up, "table-1") is None
+
+
+async def test_state_outlives_a_forced_stop_and_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running(data, *arguments(ROOMS, workers=1)) as up:
+        async with open_club(up.url) as club:
+            finished, one, two = await club.seat("blitz", rated=True)
+            await one.play(finished, "resign")
+            await one.wait("rated")
+            running_game, blue, red = await club.seat("study")
+            await blue.play(running_game, "exchange")
+            token, player = red.token, red.player
+        pids = [process["pid"] for process in up.facts()["processes"]]
+        up.process.send_signal(signal.SIGINT)
+        up.process.send_signal(signal.SIGINT)
+        assert await asyncio.to_thread(up.process.wait, 30) in (0, 1)  # 0 where all had ended before the second came
+        for pid in pids:
+            await eventually(gone(pid))
+        assert not (data / "cluster.json").exists()
+
+    with running(data, *arguments(ROOMS, workers=1)) as up:
+        async with open_club(up.url) as club:
+            again = await Client(club.session, up.url, token, player).connect()
+            assert (await again.wait("hello"))["games"] == [running_game]
+            state = await again.join(running_game)
+            assert state["version"] == 1
+            await again.play(running_game, "exchange")
+            record = await club.get(f"/api/games/{finished}/record")
+            assert record["end"]["reason"] == "resign"
+            assert (await club.get(f"/api/players/{two.id}"))["ratings"]["blitz"]["games"] == 1
+        pids = [process["pid"] for process in up.facts()["processes"]]
+        up.process.kill()
+        for pid in pids:
+            await eventually(gone(pid))
+    assert command("status", "--data", str(data)).returncode == 2
