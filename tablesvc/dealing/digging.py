@@ -71,7 +71,7 @@ class Dig:
         while at < limit and spare:
             size = min(chunk, limit - at, spare)
             behind = at + size
-            if self._unique(left_state & states[behind], left_mask | masks[behind], cells[at:behind]):
+            if self.unique(left_state & states[behind], left_mask | masks[behind], cells[at:behind]):
                 at = behind
                 spare -= size
                 chunk = size
@@ -87,7 +87,7 @@ class Dig:
                 at = behind
         return left + cells[at:]
 
-    def _unique(self, state: int, given: int, taken: list[int]) -> bool:
+    def unique(self, state: int, given: int, taken: list[int]) -> bool:
         """Whether the solution is still the only one after the cells were taken, given that it was before."""
         tables, field = self._tables, self._field
         if len(taken) == 1:
