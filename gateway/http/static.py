@@ -1,7 +1,9 @@
 """The web client's files: read once at the start, served from memory, so that no path can lead out of their folder."""
 
+import gzip
 import hashlib
 import mimetypes
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,12 +21,15 @@ _TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
+SQUEEZE_FROM = 512  # bytes; below that a compressed body saves nothing
 _TEXTUAL = ("text/", "application/json", "application/manifest+json", "image/svg+xml")
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
     body: bytes
+    squeezed: bytes | None
+    """The body under gzip, where that is shorter."""
     content_type: str
     etag: str
 
@@ -45,7 +50,9 @@ class Static:
             if total > MAX_BYTES:
                 raise OSError(f"the files in {root} are larger than {MAX_BYTES} bytes")
             etag = hashlib.sha256(body).hexdigest()[:24]
-            self._files[path.relative_to(root).as_posix()] = _File(body, _type(path), etag)
+            kind = _type(path)
+            squeezed = gzip.compress(body, 9, mtime=0) if len(body) >= SQUEEZE_FROM and _is_text(kind) else None
+            self._files[path.relative_to(root).as_posix()] = _File(body, squeezed, kind, etag)
         if "index.html" not in self._files:
             raise OSError(f"there is no index.html in {root}")
 
@@ -54,12 +61,32 @@ class Static:
         file = self._files.get(request.match_info.get("path", "") or "index.html")
         if file is None:
             raise web.HTTPNotFound
-        headers = {"ETag": f'"{file.etag}"', "Cache-Control": "no-cache"}  # asked again each time, sent only if changed
-        if any(known.value in (file.etag, "*") for known in request.if_none_match or ()):
+        squeezed = file.squeezed if _takes_gzip(request.headers.get("Accept-Encoding", "")) else None
+        etag = file.etag if squeezed is None else f"{file.etag}-gzip"
+        headers = {"ETag": f'"{etag}"', "Cache-Control": "no-cache"}  # asked again each time, sent only if changed
+        if file.squeezed is not None:
+            headers["Vary"] = "Accept-Encoding"
+        if any(known.value in (etag, "*") for known in request.if_none_match or ()):
             return web.Response(status=304, headers=headers)
-        return web.Response(body=file.body, headers={"Content-Type": file.content_type, **headers})
+        headers["Content-Type"] = file.content_type
+        if squeezed is None:
+            return web.Response(body=file.body, headers=headers)
+        return web.Response(body=squeezed, headers={"Content-Encoding": "gzip", **headers})
 
 
 def _type(path: Path) -> str:
     kind = _TYPES.get(path.suffix.lower()) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return f"{kind}; charset=utf-8" if kind.startswith(_TEXTUAL) else kind
+    return f"{kind}; charset=utf-8" if _is_text(kind) else kind
+
+
+def _is_text(kind: str) -> bool:
+    return kind.startswith(_TEXTUAL)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether an Accept-Encoding header names gzip without forbidding it (`q=0`)."""
+    for offer in accepted.lower().split(","):
+        coding, _, weight = offer.replace(" ", "").partition(";")
+        if coding == "gzip":
+            return not re.fullmatch(r"q=0(\.0*)?", weight)
+    return False

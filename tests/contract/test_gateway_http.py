@@ -218,6 +218,22 @@ async def test_the_page_and_its_headers() -> None:
             assert "Access-Control-Allow-Origin" not in response.headers
 
 
+@pytest.mark.parametrize(
+    ("accepted", "coding"), [("gzip, deflate", "gzip"), ("br;q=1, gzip;q=0.5", "gzip"), ("gzip;q=0", None), ("", None)]
+)
+async def test_files_travel_compressed_to_those_who_take_it(accepted: str, coding: str | None) -> None:
+    async with gateway() as world:
+        url = f"{world.url}/js/app.js"
+        async with world.session.get(url, headers={"Accept-Encoding": accepted}) as response:
+            assert response.headers.get("Content-Encoding") == coding
+            assert response.headers["Vary"] == "Accept-Encoding"
+            assert "import" in await response.text()
+            tag = response.headers["ETag"]
+        headers = {"Accept-Encoding": accepted, "If-None-Match": tag}
+        async with world.session.get(url, headers=headers) as response:
+            assert response.status == 304
+
+
 async def test_health_and_readiness() -> None:
     cluster = Cluster()
     async with gateway(cluster) as world:
