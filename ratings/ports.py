@@ -68,10 +68,6 @@ class Library(Protocol):
         """The game with its record, None if it is not in the archive."""
         ...
 
-    async def head(self, game: str) -> GameHead | None:
-        """The game without its record, None if it is not in the archive."""
-        ...
-
     async def best(self, variant: str, limit: int) -> list[Ranked]:
         """The best of a variant, ties by id."""
         ...

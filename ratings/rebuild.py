@@ -1,21 +1,26 @@
-"""Every rating again, from the archive.
+"""Every rating again, from the archive: `numbridge ratings rebuild`.
 
 Games are taken in the order in which they were rated, so the numbers come out as they were; they differ only
 where the model has changed since, or somebody has changed a row by hand.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, delete, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, delete, select, text
 
 from numbridge import redis_io
+from numbridge.app import EXIT_FAILED, EXIT_OK, EXIT_USAGE
+from numbridge.settings import SettingsError
 from ratings.adapters.redis_board import RedisBoard
 from ratings.model.rules import NEWCOMER, RATED_RESULTS, VARIANTS, Standing, apply_game
-from ratings.ports import BoardAway
-from ratings.store.database import Database, insert
+from ratings.ports import BoardAway, StoreAway
+from ratings.settings import RatingsSettings
+from ratings.store import statements
+from ratings.store.database import Database
 from ratings.store.rows import history_values, standing_of, standing_values
 from ratings.store.schema import games, rating_history, ratings
 
@@ -49,8 +54,7 @@ async def rebuild(url: str, redis_url: str | None = None) -> Report:
     """
     database = Database(url)
     try:
-        async with database.write(DEADLINE_S) as connection:
-            report = await _rebuild(connection)
+        report = await database.write(_rebuild, DEADLINE_S)
     finally:
         await database.close()
     if redis_url is None or report.changed == 0:
@@ -58,18 +62,18 @@ async def rebuild(url: str, redis_url: str | None = None) -> Report:
     return replace(report, boards_dropped=await _drop_boards(redis_url))
 
 
-async def _rebuild(connection: AsyncConnection) -> Report:
+def _rebuild(connection: Connection) -> Report:
     if connection.dialect.name == "postgresql":
-        await connection.execute(text(f"SET LOCAL statement_timeout = {int(DEADLINE_S * 1000)}"))
+        connection.execute(text(f"SET LOCAL statement_timeout = {int(DEADLINE_S * 1000)}"))
         # Readers go on; whoever wants to rate a game waits, and gives the result back if that takes too long.
-        await connection.execute(text("LOCK TABLE ratings IN EXCLUSIVE MODE"))
+        connection.execute(text("LOCK TABLE ratings IN EXCLUSIVE MODE"))
     stored: dict[_Key, Standing] = {
-        (row.player, row.variant): standing_of(row) for row in await connection.execute(select(ratings))
+        (row.player, row.variant): standing_of(row) for row in connection.execute(select(ratings))
     }
-    await connection.execute(delete(rating_history))
+    connection.execute(delete(rating_history))
     computed: dict[_Key, Standing] = {}
     count = 0
-    async for page in _rated_games(connection):
+    for page in _rated_games(connection):
         history: list[dict[str, Any]] = []
         for game in page:
             keys = (game.blue, game.variant), (game.red, game.variant)
@@ -78,12 +82,12 @@ async def _rebuild(connection: AsyncConnection) -> Report:
             for key, color, change in zip(keys, ("blue", "red"), changes, strict=True):
                 computed[key] = change.after
                 history.append(history_values(game.seq, color, key[0], game.variant, change))
-        await connection.execute(rating_history.insert(), history)
+        connection.execute(rating_history.insert(), history)
         count += len(page)
-    return await _store(connection, stored, computed, count)
+    return _store(connection, stored, computed, count)
 
 
-async def _rated_games(connection: AsyncConnection) -> AsyncIterator[list[Row[Any]]]:
+def _rated_games(connection: Connection) -> Iterator[list[Row[Any]]]:
     """Pages of rated games in the order in which they were rated."""
     columns = (games.c.seq, games.c.variant, games.c.blue, games.c.red, games.c.result, games.c.ended_at)
     last = 0
@@ -94,16 +98,14 @@ async def _rated_games(connection: AsyncConnection) -> AsyncIterator[list[Row[An
             .order_by(games.c.seq)
             .limit(PAGE)
         )
-        page = list(await connection.execute(query))
+        page = list(connection.execute(query))
         if not page:
             return
         yield page
         last = page[-1].seq
 
 
-async def _store(
-    connection: AsyncConnection, stored: dict[_Key, Standing], computed: dict[_Key, Standing], count: int
-) -> Report:
+def _store(connection: Connection, stored: dict[_Key, Standing], computed: dict[_Key, Standing], count: int) -> Report:
     changed = 0
     largest = 0.0
     for key in sorted(stored.keys() | computed.keys()):
@@ -115,11 +117,10 @@ async def _store(
         largest = max(largest, abs(gap))
         player, variant = key
         if new is None:
-            await connection.execute(delete(ratings).where(ratings.c.player == player, ratings.c.variant == variant))
+            connection.execute(delete(ratings).where(ratings.c.player == player, ratings.c.variant == variant))
             continue
-        values = standing_values(new)
-        statement = insert(connection, ratings).values(player=player, variant=variant, **values)
-        await connection.execute(statement.on_conflict_do_update(index_elements=["player", "variant"], set_=values))
+        row = {"player": player, "variant": variant, **standing_values(new)}
+        connection.execute(statements.PUT_RATING, row)
     return Report(games=count, ratings=len(computed), changed=changed, largest=largest)
 
 
@@ -133,3 +134,23 @@ async def _drop_boards(redis_url: str) -> bool:
     finally:
         await client.aclose()
     return True
+
+
+def main() -> int:
+    """Rebuilds what NUMBRIDGE_DATABASE_URL names and says what came of it; the exit code."""
+    try:
+        settings = RatingsSettings.load()
+    except SettingsError as error:
+        for problem in error.problems:
+            print(f"numbridge ratings rebuild: {problem}", file=sys.stderr)
+        return EXIT_USAGE
+    try:
+        report = asyncio.run(rebuild(settings.database_url, settings.redis_url))
+    except StoreAway as error:
+        print(f"numbridge ratings rebuild: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    print(
+        f"{report.games} rated games, {report.ratings} ratings, {report.changed} changed"
+        + (f", by {report.largest:.1f} points at most" if report.changed else "")
+    )
+    return EXIT_OK

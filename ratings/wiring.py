@@ -7,7 +7,6 @@ import structlog
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from prometheus_client import REGISTRY, CollectorRegistry
-from redis.asyncio import Redis
 
 from numbridge import nats_io, redis_io, rpc
 from numbridge.app import App
@@ -46,13 +45,12 @@ def build(
     app.part("schema", parts.prepare_schema)
     app.part("sql", parts.open_sql, parts.close_sql)
     app.part("nats", parts.open_nats, parts.close_nats)
-    app.part("redis", parts.open_redis, parts.close_redis)
+    app.part("redis", stop=parts.close_redis)
     app.part("results", parts.open_results, parts.close_results)
     app.part("grpc", parts.open_grpc, parts.close_grpc)
     app.on_drain("results", parts.drain_results)
     app.probe("sql", lambda: parts.health.ok)
-    app.probe("nats", lambda: parts.nats.is_connected)
-    app.probe("results", lambda: parts.consumer.reading)
+    app.probe("results", parts.results_ok)
     return app
 
 
@@ -60,10 +58,8 @@ class _Parts:
     """What is opened one after the other; each step may use what those before it have set."""
 
     nats: Client
-    redis: "Redis"
     source: NatsResults
     consumer: Consumer
-    leaderboards: Leaderboards
     server: rpc.Server
 
     def __init__(self, settings: RatingsSettings, metrics: Metrics, wrap_ledger: Callable[[Ledger], Ledger]) -> None:
@@ -74,6 +70,9 @@ class _Parts:
         self.ledger = wrap_ledger(SqlLedger(self.database))
         self.library = SqlLibrary(self.database)
         self.health = StoreHealth(self.database.ping, metrics)
+        self.redis = redis_io.connect(settings.redis_url)  # connects when first asked
+        self.leaderboards = Leaderboards(self.library, RedisBoard(self.redis), self.tasks, metrics)
+        self.reading = False
 
     async def prepare_schema(self) -> None:
         """Migrates, or makes sure that somebody has. Raises RuntimeError if SQL stays away."""
@@ -110,10 +109,6 @@ class _Parts:
             pass  # the server is away: results come again
         await self.nats.close()
 
-    async def open_redis(self) -> None:
-        self.redis = redis_io.connect(self.settings.redis_url)
-        self.leaderboards = Leaderboards(self.library, RedisBoard(self.redis), self.tasks, self.metrics)
-
     async def close_redis(self) -> None:
         await self.redis.aclose()
 
@@ -133,6 +128,11 @@ class _Parts:
             in_flight=self.settings.results_in_flight,
         )
         await self.consumer.start()
+        self.reading = True
+
+    def results_ok(self) -> bool:
+        """Whether results can be read: asked from the first moment on, before there is a consumer."""
+        return self.reading and self.nats.is_connected and self.consumer.reading
 
     async def drain_results(self) -> None:
         await self.consumer.drain()

@@ -6,16 +6,14 @@ drawn while the ratings are locked: games of one player are numbered in the orde
 which is what a rebuild follows.
 """
 
-from typing import Any
-
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select
 
 from ratings.domain import FinishedGame, GameHead, Recorded
 from ratings.model.rules import NEWCOMER, Change, Standing, apply_game, counts
-from ratings.store.database import Database, insert, uninterrupted
+from ratings.store import statements
+from ratings.store.database import Database
 from ratings.store.rows import change_of, head_values, history_values, pack, standing_of, standing_values
-from ratings.store.schema import games, players, rating_history, ratings, set_aside
+from ratings.store.schema import games, rating_history, set_aside
 
 # Messages kept for an operator; beyond it the oldest go.
 SET_ASIDE_KEPT = 1_000
@@ -31,94 +29,89 @@ class SqlLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @uninterrupted
     async def record(self, game: FinishedGame) -> Recorded:
         """Archives and rates the game, once. Raises StoreAway, StoreRefused."""
+        row = head_values(game.head) | {"record_z": pack(game.record), "view_z": pack(game.final_view)}
         try:
-            async with self._database.write() as connection:
-                if await _seq_of(connection, game.head.game) is not None:
-                    return await _recorded_before(connection, game.head.game)
-                return await _record(connection, game)
+            return await self._database.write(lambda connection: _record(connection, game.head, row))
         except _Duplicate:
-            async with self._database.read() as connection:
-                return await _recorded_before(connection, game.head.game)
+            return await self._database.read(lambda connection: _recorded_before(connection, game.head.game))
 
-    @uninterrupted
     async def set_aside(self, subject: str, payload: bytes, why: str, at: int) -> None:
         """Keeps a message that is no result, the newest SET_ASIDE_KEPT of them. Raises StoreAway."""
-        async with self._database.write() as connection:
-            row = {"at": at, "subject": subject, "why": why, "payload": payload}
-            number = (await connection.execute(set_aside.insert().values(row).returning(set_aside.c.id))).scalar_one()
-            await connection.execute(set_aside.delete().where(set_aside.c.id <= number - SET_ASIDE_KEPT))
+        row = {"at": at, "subject": subject, "why": why, "payload": payload}
+
+        def keep(connection: Connection) -> None:
+            number = connection.execute(set_aside.insert().values(row).returning(set_aside.c.id)).scalar_one()
+            connection.execute(set_aside.delete().where(set_aside.c.id <= number - SET_ASIDE_KEPT))
+
+        await self._database.write(keep)
 
 
-async def _seq_of(connection: AsyncConnection, game: str) -> int | None:
-    return (await connection.execute(select(games.c.seq).where(games.c.id == game))).scalar_one_or_none()
-
-
-async def _record(connection: AsyncConnection, game: FinishedGame) -> Recorded:
-    head = game.head
-    await _know_players(connection, head)
+def _record(connection: Connection, head: GameHead, row: dict[str, object]) -> Recorded:
+    if connection.execute(statements.FIND_GAME, {"game": head.game}).scalar_one_or_none() is not None:
+        return _recorded_before(connection, head.game)
+    _know_players(connection, head)
     blue = red = None
     if counts(head.rated, head.result):
-        standings = await _lock_standings(connection, head)
+        standings = _lock_standings(connection, head)
         blue, red = apply_game(standings[head.blue.id], standings[head.red.id], head.result, head.ended_at)
-    row = head_values(head) | {"record_z": pack(game.record), "view_z": pack(game.final_view)}
-    statement = insert(connection, games).values(row).on_conflict_do_nothing(index_elements=["id"])
-    seq = (await connection.execute(statement.returning(games.c.seq))).scalar_one_or_none()
+    seq = connection.execute(statements.ARCHIVE_GAME, row).scalar_one_or_none()
     if seq is None:
         raise _Duplicate
     if blue is not None and red is not None:
-        await _write_changes(connection, head, seq, blue, red)
-    await _count_results(connection, head)
+        _write_changes(connection, head, seq, blue, red)
+    _count_results(connection, head)
     return Recorded(fresh=True, blue=blue, red=red)
 
 
-async def _know_players(connection: AsyncConnection, head: GameHead) -> None:
+def _know_players(connection: Connection, head: GameHead) -> None:
     """Players of whom nobody has spoken before; names of known ones stay as they are."""
     rows = [
         {"id": seated.id, "name": seated.name, "guest": False, "created_at": head.started_at}
         for seated in sorted((head.blue, head.red), key=lambda seated: seated.id)
     ]
-    await connection.execute(insert(connection, players).on_conflict_do_nothing(), rows)
+    connection.execute(statements.KNOW_PLAYER, rows)
 
 
-async def _lock_standings(connection: AsyncConnection, head: GameHead) -> dict[str, Standing]:
+def _lock_standings(connection: Connection, head: GameHead) -> dict[str, Standing]:
     """Both players' standings, locked until the end of the transaction."""
-    ids = sorted((head.blue.id, head.red.id))
-    fresh = [{"player": player, "variant": head.variant, **standing_values(NEWCOMER)} for player in ids]
-    await connection.execute(insert(connection, ratings).on_conflict_do_nothing(), fresh)
-    query = (
-        select(ratings)
-        .where(ratings.c.variant == head.variant, ratings.c.player.in_(ids))
-        .order_by(ratings.c.player)
-        .with_for_update()
+    first, second = sorted((head.blue.id, head.red.id))
+    fresh = [{"player": player, "variant": head.variant, **standing_values(NEWCOMER)} for player in (first, second)]
+    connection.execute(statements.FIRST_RATING, fresh)
+    query = statements.LOCK_RATINGS[connection.dialect.name]
+    rows = connection.execute(query, {"variant": head.variant, "first": first, "second": second})
+    return {row.player: standing_of(row) for row in rows}
+
+
+def _write_changes(connection: Connection, head: GameHead, seq: int, blue: Change, red: Change) -> None:
+    sides = (("blue", head.blue.id, blue), ("red", head.red.id, red))
+    connection.execute(
+        statements.CHANGE_RATING,
+        [{"player": player, "variant": head.variant, **standing_values(change.after)} for _, player, change in sides],
     )
-    return {row.player: standing_of(row) for row in await connection.execute(query)}
+    connection.execute(
+        rating_history.insert(),
+        [history_values(seq, color, player, head.variant, change) for color, player, change in sides],
+    )
 
 
-async def _write_changes(connection: AsyncConnection, head: GameHead, seq: int, blue: Change, red: Change) -> None:
-    history: list[dict[str, Any]] = []
-    for color, seated, change in (("blue", head.blue, blue), ("red", head.red, red)):
-        await connection.execute(
-            update(ratings)
-            .where(ratings.c.player == seated.id, ratings.c.variant == head.variant)
-            .values(standing_values(change.after))
-        )
-        history.append(history_values(seq, color, seated.id, head.variant, change))
-    await connection.execute(rating_history.insert(), history)
-
-
-async def _count_results(connection: AsyncConnection, head: GameHead) -> None:
+def _count_results(connection: Connection, head: GameHead) -> None:
     if head.result == "none":
         return
-    for color, seated in sorted((("blue", head.blue), ("red", head.red)), key=lambda side: side[1].id):
-        outcome = "drawn" if head.result == "draw" else "won" if head.result == color else "lost"
-        column = players.c[outcome]
-        await connection.execute(update(players).where(players.c.id == seated.id).values({column: column + 1}))
+    rows = [
+        {
+            "id": seated.id,
+            "won": int(head.result == color),
+            "drawn": int(head.result == "draw"),
+            "lost": int(head.result not in (color, "draw")),
+        }
+        for color, seated in sorted((("blue", head.blue), ("red", head.red)), key=lambda side: side[1].id)
+    ]
+    connection.execute(statements.COUNT_RESULT, rows)
 
 
-async def _recorded_before(connection: AsyncConnection, game: str) -> Recorded:
+def _recorded_before(connection: Connection, game: str) -> Recorded:
     query = select(rating_history).join(games, games.c.seq == rating_history.c.seq).where(games.c.id == game)
-    changes = {row.color: change_of(row) for row in await connection.execute(query)}
+    changes = {row.color: change_of(row) for row in connection.execute(query)}
     return Recorded(fresh=False, blue=changes.get("blue"), red=changes.get("red"))

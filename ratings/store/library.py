@@ -1,13 +1,14 @@
 """Reads."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, String, and_, literal, select, tuple_, union_all
+from sqlalchemy import Connection, Row, Select, String, and_, literal, select, tuple_, union_all
 
-from ratings.domain import FinishedGame, GameHead, PlayedGame, Profile, Ranked, Score, Seated
+from ratings.domain import FinishedGame, PlayedGame, Profile, Ranked, Score, Seated
 from ratings.model.rules import Standing
-from ratings.store.database import Database, uninterrupted
-from ratings.store.rows import HEAD_COLUMNS, head_of, standing_of, unpack
+from ratings.store.database import Database
+from ratings.store.rows import head_of, standing_of, unpack
 from ratings.store.schema import games, players, ratings
 
 
@@ -17,25 +18,24 @@ class SqlLibrary:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @uninterrupted
     async def profile(self, player: str) -> Profile | None:
         """The player, None if unknown."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(players).where(players.c.id == player))).one_or_none()
+
+        def read(connection: Connection) -> Profile | None:
+            row = connection.execute(select(players).where(players.c.id == player)).one_or_none()
             if row is None:
                 return None
             query = select(ratings).where(ratings.c.player == player).order_by(ratings.c.variant)
-            standings = {line.variant: standing_of(line) for line in await connection.execute(query)}
-        return Profile(row.id, row.name, standings, row.won, row.lost, row.drawn)
+            standings = {line.variant: standing_of(line) for line in connection.execute(query)}
+            return Profile(row.id, row.name, standings, row.won, row.lost, row.drawn)
 
-    @uninterrupted
+        return await self._database.read(read)
+
     async def standings(self, variant: str, wanted: list[str]) -> dict[str, Standing]:
         """Standings of those that have a rated game in the variant."""
         query = select(ratings).where(ratings.c.variant == variant, ratings.c.player.in_(wanted))
-        async with self._database.read() as connection:
-            return {row.player: standing_of(row) for row in await connection.execute(query)}
+        return {row.player: standing_of(row) for row in await self._all(query)}
 
-    @uninterrupted
     async def games_of(self, player: str, before: tuple[int, str] | None, limit: int) -> list[PlayedGame]:
         """Newest first, those before (ended_at, game)."""
         sides = [_side(color, player, before, limit).subquery() for color in ("blue", "red")]
@@ -46,34 +46,21 @@ class SqlLibrary:
             .order_by(both.c.ended_at.desc(), both.c.id.desc())
             .limit(limit)
         )
-        async with self._database.read() as connection:
-            return [_played(row) for row in await connection.execute(query)]
+        return [_played(row) for row in await self._all(query)]
 
-    @uninterrupted
-    async def head(self, game: str) -> GameHead | None:
-        """The game without its record, None if it is not in the archive."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*HEAD_COLUMNS).where(games.c.id == game))).one_or_none()
-        return None if row is None else head_of(row)
-
-    @uninterrupted
     async def archived(self, game: str) -> FinishedGame | None:
         """The game with its record, None if it is not in the archive."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(games).where(games.c.id == game))).one_or_none()
-        return None if row is None else FinishedGame(head_of(row), unpack(row.record_z), unpack(row.view_z))
+        rows = await self._all(select(games).where(games.c.id == game))
+        return FinishedGame(head_of(rows[0]), unpack(rows[0].record_z), unpack(rows[0].view_z)) if rows else None
 
-    @uninterrupted
     async def best(self, variant: str, limit: int) -> list[Ranked]:
         """The best of a variant, ties by id."""
         return await self._ranked(_board(variant).limit(limit))
 
-    @uninterrupted
     async def ranked(self, variant: str, wanted: list[str]) -> list[Ranked]:
         """These players of a variant, best first, ties by id."""
         return await self._ranked(_board(variant).where(ratings.c.player.in_(wanted)))
 
-    @uninterrupted
     async def scores(self, variant: str, after: str, limit: int) -> list[Score]:
         """Everybody on a variant's board, by id, those past `after`."""
         query = (
@@ -82,12 +69,13 @@ class SqlLibrary:
             .order_by(ratings.c.player)
             .limit(limit)
         )
-        async with self._database.read() as connection:
-            return [Score(row.player, row.rating, row.games) for row in await connection.execute(query)]
+        return [Score(row.player, row.rating, row.games) for row in await self._all(query)]
 
     async def _ranked(self, query: "Select[Any]") -> list[Ranked]:
-        async with self._database.read() as connection:
-            return [Ranked(row.player, row.name, standing_of(row)) for row in await connection.execute(query)]
+        return [Ranked(row.player, row.name, standing_of(row)) for row in await self._all(query)]
+
+    async def _all(self, query: "Select[Any]") -> Sequence[Row[Any]]:
+        return await self._database.read(lambda connection: connection.execute(query).all())
 
 
 def _board(variant: str) -> "Select[Any]":

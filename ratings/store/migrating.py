@@ -8,11 +8,9 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from ratings.ports import StoreAway
-from ratings.store.database import connect_args, make_folder, parse_url, prepare_sqlite
+from ratings.store.database import connect_args, make_folder, parse_url, prepare_sqlite, translated
 
 _alembic = threading.Lock()  # its context is global to the process
 
@@ -27,11 +25,9 @@ def migrate(url: str) -> str:
     engine = _engine(url)
     try:
         config.attributes["engine"] = engine
-        with _alembic:
+        with translated(), _alembic:
             command.upgrade(config, "head")
-        return _revision(engine) or ""
-    except DBAPIError as error:
-        raise StoreAway(f"{type(error.orig).__name__}: {error.orig}") from error
+            return _revision(engine) or ""
     finally:
         engine.dispose()
 
@@ -40,9 +36,8 @@ def pending(url: str) -> bool:
     """Whether migrations are missing. Blocking; raises as `migrate` does."""
     engine = _engine(url)
     try:
-        return _revision(engine) != ScriptDirectory.from_config(_config()).get_current_head()
-    except DBAPIError as error:
-        raise StoreAway(f"{type(error.orig).__name__}: {error.orig}") from error
+        with translated():
+            return _revision(engine) != ScriptDirectory.from_config(_config()).get_current_head()
     finally:
         engine.dispose()
 

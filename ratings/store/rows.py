@@ -9,9 +9,6 @@ from sqlalchemy import Row
 from ratings.domain import GameHead, Seated
 from ratings.model.glicko2 import Strength
 from ratings.model.rules import Change, Standing
-from ratings.store import schema
-
-HEAD_COLUMNS = [c for c in schema.games.c if c.name not in ("record_z", "view_z")]
 
 
 def pack(text: bytes) -> bytes:
@@ -47,7 +44,7 @@ def head_values(head: GameHead) -> dict[str, Any]:
 
 
 def head_of(row: Row[Any]) -> GameHead:
-    """The head of a row with HEAD_COLUMNS."""
+    """The head of a row of `games`."""
     return GameHead(
         game=row.id,
         room=row.room,

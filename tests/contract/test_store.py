@@ -1,22 +1,20 @@
 """The SQL store, held to the same promises on SQLite and on PostgreSQL."""
 
 import asyncio
-import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, func, select, update
+from sqlalchemy import create_engine, select, update
 
-from numbridge.tasks import attempts
-from ratings.domain import FinishedGame, Recorded, Score
+from ratings.domain import Score
 from ratings.model.rules import NEWCOMER, Standing, apply_game
 from ratings.ports import StoreAway
+from ratings.rebuild import main as rebuild_command
 from ratings.rebuild import rebuild
 from ratings.store import ledger as ledger_module
 from ratings.store import migrate
@@ -25,10 +23,10 @@ from ratings.store.ledger import SqlLedger
 from ratings.store.library import SqlLibrary
 from ratings.store.migrating import pending
 from ratings.store.people import SqlPeople
+from ratings.store.rows import standing_of
 from ratings.store.schema import games, metadata, rating_history, ratings, set_aside
+from tests.contract.stores import DATABASES, change, fetch, opened, record
 from tests.unit.ratings.builders import T0, a_game
-
-DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
 @pytest.fixture(params=DATABASES)
@@ -46,41 +44,16 @@ def url(empty_url: str) -> str:
     return empty_url
 
 
-@asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Database]:
-    """A pool of connections of its own, as another replica has."""
-    database = Database(url)
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
 @pytest_asyncio.fixture
 async def database(url: str) -> AsyncIterator[Database]:
     async with opened(url) as database:
         yield database
 
 
-async def record(database: Database, game: FinishedGame) -> Recorded:
-    """As the consumer does: tried again while SQL is away, which a busy machine may make it look like."""
-    async for _ in attempts(60):
-        try:
-            return await SqlLedger(database).record(game)
-        except StoreAway:
-            continue
-    raise AssertionError("SQL stays away")
-
-
 async def rating_numbers(database: Database) -> dict[tuple[str, str], Standing]:
     """Every stored standing."""
-    async with database.read() as connection:
-        rows = (await connection.execute(select(ratings.c.player, ratings.c.variant))).all()
-    found: dict[tuple[str, str], Standing] = {}
-    library = SqlLibrary(database)
-    for player, variant in rows:
-        found[player, variant] = (await library.standings(variant, [player]))[player]
-    return found
+    rows = await fetch(database, select(ratings))
+    return {(row.player, row.variant): standing_of(row) for row in rows}
 
 
 async def test_migrations_make_the_schema_that_the_code_uses(empty_url: str) -> None:
@@ -115,7 +88,6 @@ async def test_game_is_archived_and_rated(database: Database) -> None:
     assert (recorded.fresh, recorded.blue, recorded.red) == (True, blue, red)
     library = SqlLibrary(database)
     assert await library.archived(game.head.game) == game
-    assert await library.head(game.head.game) == game.head
     assert await library.standings("bridge", ["ada", "bob", "eve"]) == {"ada": blue.after, "bob": red.after}
     ada = await library.profile("ada")
     assert ada is not None
@@ -190,27 +162,37 @@ async def test_rebuild_gives_the_numbers_of_live_play(database: Database, url: s
         await ledger.record(game)
         await ledger.record(a_game("bob", "ada", "none", ended_at=T0))
     live = await rating_numbers(database)
-    async with database.read() as connection:
-        history = (await connection.execute(select(rating_history).order_by("seq", "color"))).all()
+    history = await fetch(database, select(rating_history).order_by("seq", "color"))
     assert (await rebuild(url)).changed == 0
-    async with database.write() as connection:
-        await connection.execute(update(ratings).values(rating=ratings.c.rating + 3, games=99))
-        await connection.execute(rating_history.delete())
+    await change(database, update(ratings).values(rating=ratings.c.rating + 3, games=99), rating_history.delete())
     report = await rebuild(url)
     assert (report.games, report.ratings, report.changed) == (6, 4, 4)
     assert report.largest == pytest.approx(3)
     assert await rating_numbers(database) == live
-    async with database.read() as connection:
-        assert (await connection.execute(select(rating_history).order_by("seq", "color"))).all() == history
+    assert await fetch(database, select(rating_history).order_by("seq", "color")) == history
 
 
 async def test_rebuild_removes_ratings_that_no_game_supports(database: Database, url: str) -> None:
     await SqlLedger(database).record(a_game("ada", "bob"))
-    async with database.write() as connection:
-        await connection.execute(update(games).values(rated=False))
+    await change(database, update(games).values(rated=False))
     report = await rebuild(url)
     assert (report.games, report.ratings, report.changed) == (0, 0, 2)
     assert await rating_numbers(database) == {}
+
+
+async def test_rebuild_is_a_command(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await SqlLedger(database).record(a_game("ada", "bob"))
+    monkeypatch.setenv("NUMBRIDGE_DATABASE_URL", url)
+    assert await asyncio.to_thread(rebuild_command) == 0
+    assert capsys.readouterr().out == "1 rated games, 2 ratings, 0 changed\n"
+    monkeypatch.setenv("NUMBRIDGE_DATABASE_URL", "postgresql://numbridge@127.0.0.1:1/none")
+    assert await asyncio.to_thread(rebuild_command) == 1
+    monkeypatch.setenv("NUMBRIDGE_DATABASE_URL", "nonsense")
+    assert await asyncio.to_thread(rebuild_command) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 2)
 
 
 async def test_games_are_paged_newest_first_without_gap_or_repeat(database: Database) -> None:
@@ -293,65 +275,20 @@ async def test_messages_set_aside_are_kept_up_to_a_limit(database: Database, mon
     ledger = SqlLedger(database)
     for n in range(5):
         await ledger.set_aside(f"result.7.{n}", b"\xff\x00", "not a GameResult", T0)
-    async with database.read() as connection:
-        rows = (await connection.execute(select(set_aside).order_by(set_aside.c.id))).all()
+    rows = await fetch(database, select(set_aside).order_by(set_aside.c.id))
     assert [(row.subject, row.payload) for row in rows] == [(f"result.7.{n}", b"\xff\x00") for n in (2, 3, 4)]
 
 
 async def test_failed_transaction_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database goes away after the ratings were written, before the commit."""
 
-    async def away(*_: object) -> None:
+    def away(*_: object) -> None:
         raise OSError("the line is cut")
 
     monkeypatch.setattr(ledger_module, "_count_results", away)
     with pytest.raises(StoreAway):
         await SqlLedger(database).record(a_game())
     monkeypatch.undo()
-    async with database.read() as connection:
-        assert (await connection.execute(select(func.count()).select_from(games))).scalar_one() == 0
+    assert await fetch(database, select(games.c.id)) == []
     assert await rating_numbers(database) == {}
     assert (await SqlLedger(database).record(a_game())).fresh
-
-
-async def test_sqlite_commits_reach_the_disk(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/ratings.sqlite3"
-    migrate(url)
-    database = Database(url)
-    async with database.read() as connection:
-        values = [
-            (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
-            for name in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
-        ]
-    assert values == ["wal", 2, 5000, 1]
-    await database.close()
-
-
-async def test_sqlite_locked_by_another_process_is_away_for_the_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ratings.store.database.PATIENCE_S", 0.05)
-    url = f"sqlite:///{tmp_path}/ratings.sqlite3"
-    migrate(url)
-    database = Database(url)
-    with closing(sqlite3.connect(tmp_path / "ratings.sqlite3", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreAway, match="locked"):
-            await SqlLedger(database).record(a_game())
-        other.execute("ROLLBACK")
-    assert (await SqlLedger(database).record(a_game())).fresh
-    await database.close()
-
-
-async def test_database_that_does_not_answer_is_away() -> None:
-    database = Database("postgresql://numbridge@127.0.0.1:1/none")
-    assert not await database.ping()
-    with pytest.raises(StoreAway):
-        await SqlLibrary(database).best("bridge", 5)
-    await database.close()
-
-
-@pytest.mark.parametrize("bad", ["mysql://x/y", "sqlite://", "sqlite:///:memory:", "nonsense"])
-def test_urls_of_another_kind_are_refused(bad: str) -> None:
-    with pytest.raises(ValueError, match=r"URL|file|begin"):
-        parse_url(bad)
