@@ -1,5 +1,6 @@
 """NATS: connections, streams and buckets with the settings that the promises need."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import nats
@@ -24,6 +25,7 @@ log = structlog.get_logger("numbridge.nats")
 Hook = Callable[[], Awaitable[None]]
 
 _STREAM_EXISTS = 10058  # another process made it first, with other settings
+FIRST_CONNECT_S = 30.0
 PENDING_BYTES = 8 * 1024 * 1024  # outgoing buffer while the server is away; beyond it publish raises
 
 
@@ -36,7 +38,7 @@ async def connect(
 ) -> Client:
     """A connection that comes back by itself for ever.
 
-    Raises OSError or TimeoutError if there is no server at first.
+    Raises OSError or TimeoutError if there is no server within FIRST_CONNECT_S.
     """
 
     async def errors(error: Exception) -> None:
@@ -54,21 +56,41 @@ async def connect(
         if on_reconnect is not None:
             await on_reconnect()
 
-    return await nats.connect(
-        servers=[url.strip() for url in settings.nats_url.split(",")],
-        name=f"numbridge {settings.name}",
-        user_credentials=settings.nats_creds or None,
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=0.25,
-        connect_timeout=3,
-        ping_interval=5,
-        max_outstanding_pings=2,
-        pending_size=PENDING_BYTES,
-        allow_reconnect=True,
-        error_cb=errors,
-        disconnected_cb=gone,
-        reconnected_cb=back,
-    )
+    # nats-py tries for ever, the first time too; a service that finds no server is to say so and end.
+    async with asyncio.timeout(FIRST_CONNECT_S):
+        return await nats.connect(
+            servers=[url.strip() for url in settings.nats_url.split(",")],
+            name=f"numbridge {settings.name}",
+            user_credentials=settings.nats_creds or None,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.25,
+            connect_timeout=3,
+            ping_interval=5,
+            max_outstanding_pings=2,
+            pending_size=PENDING_BYTES,
+            allow_reconnect=True,
+            error_cb=errors,
+            disconnected_cb=gone,
+            reconnected_cb=back,
+        )
+
+
+async def settle(client: Client, timeout_s: float = 3.0) -> None:
+    """Returns when the server has taken all that was sent on this connection: subscriptions are in force.
+
+    `Client.flush` does not promise that: its ping is written ahead of commands that still wait in the client's
+    buffer. A message to ourselves goes the way of all commands. Raises TimeoutError, or a nats error.
+    """
+    inbox = client.new_inbox()
+    arrived: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    subscription = await client.subscribe(inbox, future=arrived)
+    try:
+        await client.publish(inbox, b"")
+        async with asyncio.timeout(timeout_s):
+            await arrived
+    finally:
+        if not client.is_closed:
+            await subscription.unsubscribe()
 
 
 async def ensure_streams(js: JetStreamContext, replicas: int) -> None:

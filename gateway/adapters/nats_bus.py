@@ -1,5 +1,6 @@
 """The gateway's NATS connection: subscriptions that are in force when they return, and word of possible loss."""
 
+import asyncio
 from collections.abc import Callable
 
 import structlog
@@ -17,7 +18,8 @@ from numbridge.tasks import Tasks
 
 log = structlog.get_logger("numbridge.gateway.bus")
 
-FLUSH_S = 3
+SETTLE_S = 3.0  # for the server to say that a subscription is in force
+LOSS_S = 0.1  # losses within this time are told of once
 PENDING_MSGS = 8_192  # of one subscription; beyond it NATS drops, says so, and everybody resyncs
 PENDING_BYTES = 16 * 1024 * 1024
 
@@ -31,6 +33,7 @@ class Bus:
         self._tasks = Tasks()
         self._losses: list[Callable[[], None]] = []
         self._client: Client | None = None
+        self._telling: asyncio.TimerHandle | None = None
 
     @property
     def client(self) -> Client:
@@ -54,6 +57,8 @@ class Bus:
 
     async def stop(self) -> None:
         """Closes the connection."""
+        if self._telling is not None:
+            self._telling.cancel()
         await self._tasks.close()
         if self._client is not None:
             await self._client.close()
@@ -72,7 +77,7 @@ class Bus:
             raise unavailable("the message bus") from error
         ended = Ended(self, subscription)
         try:
-            await self.client.flush(FLUSH_S)
+            await nats_io.settle(self.client, SETTLE_S)
         except (NatsError, TimeoutError, OSError) as error:
             ended.end()
             raise unavailable("the message bus") from error
@@ -99,7 +104,13 @@ class Bus:
             self._lost("slow_consumer")
 
     def _lost(self, why: str) -> None:
-        self._metrics.resync(why)
+        """Tells of a loss, a moment later: a slow consumer loses many messages at once, and one resync mends all."""
+        if self._telling is None:
+            self._metrics.resync(why)
+            self._telling = asyncio.get_running_loop().call_later(LOSS_S, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = None
         for callback in self._losses:
             callback()
 
