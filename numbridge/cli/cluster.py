@@ -1,6 +1,6 @@
 """Where the cluster is that a command is about.
 
-`--data DIR` names a folder of `numbridge up`; without it, NUMBRIDGE_* settings
+`--data DIR` names a data folder of `numbridge up`; without it, NUMBRIDGE_* settings
 that name servers win, and else the default folder's cluster is meant.
 """
 

@@ -1,12 +1,20 @@
-"""`numbridge lobby | table | ratings | gateway`: one service, until a signal. What the containers run."""
+"""`numbridge lobby | table | ratings | gateway`: one service, until a signal. What the containers run.
+
+`numbridge ratings rebuild` computes every rating anew instead.
+"""
 
 import argparse
+import os
 from importlib import import_module
+from pathlib import Path
 
-from numbridge.cli.errors import DONE
+from numbridge.cli.cluster import add_data_option
+from numbridge.cli.datadir import DataDir, default_root
+from numbridge.cli.errors import DONE, UsageError
 from numbridge.cli.main import COMMANDS, Subparsers
 
 PACKAGES = {"lobby": "lobby", "table": "tablesvc", "ratings": "ratings", "gateway": "gateway"}
+_REBUILD = "compute all ratings anew from the archive, oldest game first"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -14,15 +22,29 @@ def add_parser(subparsers: Subparsers) -> None:
     for name in PACKAGES:
         parser = subparsers.add_parser(name, help=COMMANDS[name].help, description=COMMANDS[name].help)
         if name == "ratings":
-            what = parser.add_subparsers(dest="verb", metavar="VERB")
-            what.add_parser("rebuild", help="compute all ratings anew from the archive, oldest game first")
+            verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+            add_data_option(verbs.add_parser("rebuild", help=_REBUILD, description=_REBUILD))
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the service; it exits the process itself."""
     package = PACKAGES[args.command]
     if getattr(args, "verb", None) == "rebuild":
+        _point_at(args.data)
         code: int = import_module(f"{package}.rebuild").main()
         return code
     import_module(f"{package}.main").main()
     return DONE
+
+
+def _point_at(data: Path | None) -> None:
+    """Names the database of a cluster on this machine, up or not, unless NUMBRIDGE_DATABASE_URL names another."""
+    if data is None and os.environ.get("NUMBRIDGE_DATABASE_URL"):
+        return
+    folder = DataDir(data or default_root())
+    if (info := folder.running()) is not None:
+        os.environ |= {"NUMBRIDGE_DATABASE_URL": info.database_url, "NUMBRIDGE_REDIS_URL": info.redis_url}
+    elif folder.database.exists():
+        os.environ["NUMBRIDGE_DATABASE_URL"] = f"sqlite:///{folder.database}"
+    else:
+        raise UsageError(f"there is no database in {folder.root}; name a folder with --data, or NUMBRIDGE_DATABASE_URL")

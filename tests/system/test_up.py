@@ -134,7 +134,9 @@ def test_a_wrong_argument_is_one_line(up: Cluster, args: tuple[str, ...]) -> Non
     assert done.stderr.startswith("numbridge: ")
 
 
-@pytest.mark.parametrize("args", [("status",), ("drain", "table-1"), ("token", "--player", "ada")])
+@pytest.mark.parametrize(
+    "args", [("status",), ("drain", "table-1"), ("token", "--player", "ada"), ("ratings", "rebuild")]
+)
 def test_without_a_cluster_a_command_says_so(tmp_path: Path, args: tuple[str, ...]) -> None:
     done = command(*args, "--data", str(tmp_path))
     assert done.returncode == 2
@@ -217,7 +219,11 @@ async def test_state_outlives_a_forced_stop_and_nothing_outlives_a_killed_parent
             await again.play(running_game, "exchange")
             record = await club.get(f"/api/games/{finished}/record")
             assert record["end"]["reason"] == "resign"
-            assert (await club.get(f"/api/players/{two.id}"))["ratings"]["blitz"]["games"] == 1
+            before = (await club.get(f"/api/players/{two.id}"))["ratings"]["blitz"]
+            assert before["games"] == 1
+            rebuilt = await asyncio.to_thread(command, "ratings", "rebuild", "--data", str(data))
+            assert (rebuilt.returncode, rebuilt.stdout) == (0, "1 rated games, 2 ratings, 0 changed\n")
+            assert (await club.get(f"/api/players/{two.id}"))["ratings"]["blitz"]["rating"] == before["rating"]
         pids = [process["pid"] for process in up.facts()["processes"]]
         up.process.kill()
         for pid in pids:
