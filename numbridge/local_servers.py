@@ -10,6 +10,7 @@ a given one, and keep their data in a folder.
 import asyncio
 import ctypes
 import os
+import random
 import re
 import shutil
 import signal
@@ -22,6 +23,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _HOST = "127.0.0.1"
+_PORTS = (15_000, 32_000)
+_PORT_TRIES = 200
 _START_S = 10.0
 _STOP_S = 5.0
 _NATS_LEAST = (2, 11)  # older ones cannot sync before an ack, nor read a subject in one batch
@@ -35,11 +38,20 @@ class ServerError(Exception):
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port that nobody uses now.
+
+    Below those that systems hand out to outgoing connections: a server that is started again finds its port
+    still free, and a client that looks for a server that is down can't meet itself.
+    """
+    for _ in range(_PORT_TRIES):
+        port = random.randrange(*_PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind((_HOST, port))
+            except OSError:
+                continue
+            return port
+    raise ServerError(f"no free port between {_PORTS[0]} and {_PORTS[1]}")
 
 
 def _version(binary: str) -> tuple[int, ...]:
