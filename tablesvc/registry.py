@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import Iterator
 
+from numbridge.clock import monotonic
 from numbridge.errors import Rejected, moved
 from numbridge.ids import shard_of
+from tablesvc.metrics import Metrics
 from tablesvc.shard import NO_GAME, Shard
 from tablesvc.table import Table
-from tablesvc.works import Ask, Outcome, Work
+from tablesvc.works import KIND, Ask, Outcome, Work
 
 
 class Registry:
     """The shards that this worker owns."""
 
-    def __init__(self, shards: int) -> None:
+    def __init__(self, shards: int, metrics: Metrics) -> None:
         self.count = shards
+        self._metrics = metrics
         self.shards: dict[int, Shard] = {}
 
     def shard(self, game: str) -> Shard:
@@ -34,6 +37,7 @@ class Registry:
             shard = self.shard(game)
         except Rejected as refusal:
             work.answered = True
+            self._metrics.answered(KIND[type(work.ask)], str(refusal.reason), monotonic() - work.at)
             work.reply(refusal)
         else:
             shard.submit(game, work)

@@ -18,7 +18,7 @@ import structlog
 from numbridge.clock import monotonic
 from numbridge.errors import Reason, Rejected, moved, unavailable
 from tablesvc.table import Table
-from tablesvc.works import Work
+from tablesvc.works import KIND, Work
 from tablesvc.world import World
 
 log = structlog.get_logger("numbridge.tablesvc.shard")
@@ -101,10 +101,10 @@ class Shard:
             self._held_count += 1
             self._held.setdefault(game, []).append(work)
 
-    @staticmethod
-    def _refuse(work: Work, why: Rejected) -> None:
+    def _refuse(self, work: Work, why: Rejected) -> None:
         if not work.answered:
             work.answered = True
+            self._world.metrics.answered(KIND[type(work.ask)], str(why.reason), monotonic() - work.at)
             work.reply(why)
 
     def waits(self, game: str) -> bool:

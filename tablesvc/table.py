@@ -29,6 +29,7 @@ from tablesvc.works import KIND, READS, Accepted, Ended, EndIt, Join, Outcome, P
 from tablesvc.world import World
 
 log = structlog.get_logger("numbridge.tablesvc.table")
+commands = structlog.get_logger("numbridge.tablesvc.commands")
 
 _PAUSE_S = 0.25  # between looks into a log that does not answer
 _RING_AGAIN_MS = 1_000  # a deadline that came while nothing could be logged
@@ -172,6 +173,8 @@ class Table:
         work.answered = True
         said = str(outcome.reason) if isinstance(outcome, Rejected) else "ok"
         self.world.metrics.answered(KIND[type(work.ask)], said, monotonic() - work.at)
+        if isinstance(work.ask, Play):  # the one id that is found again at the gateway and in the log's record
+            commands.debug("play", game=self.game, player=work.ask.player, ref=work.ask.ref, outcome=said)
         work.reply(outcome)
 
     # --- one command

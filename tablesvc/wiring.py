@@ -172,7 +172,7 @@ class _Tables:
             metrics=metrics,
             tasks=self._tasks,
         )
-        registry = Registry(settings.shards)
+        registry = Registry(settings.shards, metrics)
         presence = Presence(world, registry)
         seats = Seats(world, registry)
         outbox = Outbox(world, home.results)

@@ -243,7 +243,7 @@ class NatsLog:
         """See ports.TableLog."""
         self._check()
         try:
-            await self._js.get_msg(names.TABLES, seq=1, subject=names.table_subject(0, OWNER), next=True)
+            await self._js.get_last_msg(names.TABLES, names.table_subject(0, OWNER))
         except NotFoundError as error:
             _check_only_message_missing(error)
         except AWAY as error:

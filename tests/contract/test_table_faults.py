@@ -28,12 +28,20 @@ async def nats_process(tmp_path: Path) -> AsyncIterator[LocalServer]:
     server = nats_server(tmp_path / "nats", sync="2m")
     await server.start()
     yield server
-    server.resume()
+    if server.running:
+        server.resume()
     await server.stop()
 
 
 def url(server: LocalServer) -> str:
     return f"nats://127.0.0.1:{server.port}"
+
+
+def stands_still(server: LocalServer) -> bool:
+    """Whether the pause has reached every thread of the process."""
+    assert server.process is not None
+    tasks = Path(f"/proc/{server.process.pid}/task").glob("*/stat")
+    return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in tasks)
 
 
 async def a_game(worker: WorkerUnderTest) -> str:
@@ -91,6 +99,7 @@ async def test_nats_hangs_with_an_append_in_flight(nats_process: LocalServer) ->
     try:
         game = await a_game(worker)
         nats_process.pause()
+        await eventually(lambda: stands_still(nats_process))
         assert await refused(worker.link.play(game, "bob", 1, "exchange", ref="r2")) is Reason.UNAVAILABLE
         await eventually(lambda: worker.app.world.stalls.open)
         nats_process.resume()
