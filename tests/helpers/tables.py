@@ -171,3 +171,11 @@ def reason(outcome: Outcome) -> str:
     """Why something was refused."""
     assert isinstance(outcome, Rejected), outcome
     return str(outcome.reason)
+
+
+async def others_turn() -> None:
+    """Lets everybody else who is ready have the loop once."""
+    loop = asyncio.get_running_loop()
+    turn: asyncio.Future[None] = loop.create_future()
+    loop.call_soon(turn.set_result, None)
+    await turn

@@ -74,8 +74,8 @@ async def test_beyond_the_limit_nothing_is_read(world: World) -> None:
     for number in range(1, 9):
         stream.send(look(number))
     await eventually(lambda: len(registry.works) == 3)
-    for _ in range(5):
-        await asyncio.sleep(0)
+    full = registry._metrics._dropped.labels("link_full")._value
+    await eventually(lambda: full.get() == 1)
     assert len(registry.works) == 3
     for number in range(8):
         await eventually(lambda number=number: len(registry.works) > number)  # type: ignore[misc]

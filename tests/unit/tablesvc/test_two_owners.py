@@ -20,7 +20,7 @@ from tablesvc.shard import Phase, Shard
 from tablesvc.works import Accepted, Outcome, Play, Work
 from tablesvc.world import World
 from tests.helpers.memory_tables import Cluster, MemoryLog, some_deal
-from tests.helpers.tables import ADA, BLITZ, BOB, FirstDice, HandClock, make_world
+from tests.helpers.tables import ADA, BLITZ, BOB, FirstDice, HandClock, make_world, others_turn
 
 GAMES = [f"07-{n:016d}" for n in range(4)]
 
@@ -83,7 +83,7 @@ async def test_no_schedule_forks_or_loses_anything(seed: int) -> None:
                     acked[game, ref] = outcome.version
                     played += 1
                     break
-                await asyncio.sleep(0)
+                await others_turn()
 
     async def trouble() -> None:
         nonlocal epoch
@@ -94,12 +94,13 @@ async def test_no_schedule_forks_or_loses_anything(seed: int) -> None:
                     owner.log.lose_acks += luck.randrange(3)
                 case 2:
                     owner.log.lose_appends += luck.randrange(2)
-                case 3:
+                case 3 | 4:
                     epoch += 1
                     await owner.take_over(epoch)
                 case _:
                     owner.world.changed.fire()  # pauses between tries end early
-            await asyncio.sleep(luck.choice((0, 0, 0.001)))
+            for _ in range(luck.randrange(1, 5)):
+                await others_turn()
 
     troubling = asyncio.create_task(trouble())
     async with asyncio.timeout(60):
