@@ -49,6 +49,8 @@ class Backend:
         self._hub = hub
         self._board = board
         self._players = players
+        self._run = ids.random_token()  # one life of this process: its own refs are nobody else's
+        self._refs = 0
         self._reading: dict[tuple[str, int | None], asyncio.Task[fx.Result]] = {}
 
     async def perform(self, caller: Caller, request: fx.Request) -> fx.Result:
@@ -109,7 +111,7 @@ class Backend:
         play = pb.Play(
             player=who.player,
             # Without a ref of the client's, one of our own: a retry after a lost link must not apply twice.
-            ref=f"~{ids.random_token()}" if message.ref is None else message.ref,
+            ref=self._own_ref() if message.ref is None else message.ref,
             version=message.version,
             action=str(action.__struct_config__.tag),
             cell=getattr(action, "cell", None),
@@ -124,6 +126,10 @@ class Backend:
             raise
         self._hub.expect(message.game, answer.accepted.version)
         return fx.Played(answer.accepted.version)
+
+    def _own_ref(self) -> str:
+        self._refs += 1
+        return f"~{self._run}.{self._refs}"
 
     async def _look(self, who: Claims, game: str) -> fx.Result:
         try:

@@ -17,6 +17,9 @@ class Metrics:
         )
         self._links = Gauge("numbridge_gateway_links", "Open links to table workers.", registry=registry)
         self._messages = Counter("numbridge_gateway_messages_total", "Messages of clients.", ["op"], registry=registry)
+        # Children of the two that every move touches: looking them up costs as much as counting.
+        self._by_op: dict[str, Counter] = {}
+        self._by_request: dict[str, Histogram] = {}
         self._frames = Counter("numbridge_gateway_frames_total", "Events written to sockets.", registry=registry)
         self._errors = Counter(
             "numbridge_gateway_errors_total", "Requests that were refused, by error code.", ["code"], registry=registry
@@ -91,7 +94,10 @@ class Metrics:
 
     def message(self, op: str) -> None:
         """A client's message has come."""
-        self._messages.labels(op).inc()
+        child = self._by_op.get(op)
+        if child is None:
+            child = self._by_op[op] = self._messages.labels(op)
+        child.inc()
 
     def wrote(self) -> None:
         """An event has been written to a socket."""
@@ -103,7 +109,10 @@ class Metrics:
 
     def request_done(self, request: str, seconds: float) -> None:
         """A request has its result."""
-        self._requests.labels(request).observe(seconds)
+        child = self._by_request.get(request)
+        if child is None:
+            child = self._by_request[request] = self._requests.labels(request)
+        child.observe(seconds)
 
     def command_retried(self, why: str) -> None:
         """A command is sent to a table again."""

@@ -8,6 +8,7 @@ carries a ref.
 """
 
 import asyncio
+from functools import lru_cache
 
 import structlog
 
@@ -40,22 +41,16 @@ class Tables:
         self._metrics = metrics
         self._deadline_s = deadline_ms / 1000
         self._link_timeout_s = link_timeout_ms / 1000
+        self._shard_of = lru_cache(8_192)(lambda game: ids.shard_of(game, owners.count))
         self._awaiting: dict[int, dict[asyncio.Future[pb.Answer], Owner]] = {}
         owners.on_change(self._owner_changed)
 
     def shard(self, game: str) -> int:
         """The game's shard. Raises Rejected (not_found) if it is no game's id."""
         try:
-            return ids.shard_of(game, self._owners.count)
+            return self._shard_of(game)
         except ValueError:
             raise not_found() from None
-
-    def owner(self, game: str) -> Owner | None:
-        """Who serves the game, as far as is known."""
-        try:
-            return self._owners.owner(ids.shard_of(game, self._owners.count))
-        except ValueError:
-            return None
 
     async def ask(self, command: pb.Command, deadline_s: float | None = None) -> pb.Answer:
         """The answer to a command, whichever worker gives it. Raises Rejected, `unavailable` after the deadline."""

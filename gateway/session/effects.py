@@ -2,10 +2,12 @@
 
 A request is answered once, by the result named in its docstring or by a
 Refusal. Requests carry no player: the connection that carries them out knows.
+(Structs, not dataclasses: every move makes several, and they are made ten times quicker.)
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from numbridge import wire
 
@@ -15,31 +17,27 @@ Frame = tuple[int, bytes]  # version (0: none) and the JSON text that the socket
 # --- effects -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(msgspec.Struct, frozen=True):
     """Write this JSON text."""
 
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(msgspec.Struct, frozen=True):
     """Close the socket."""
 
     code: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(msgspec.Struct, frozen=True):
     """Carry a request out and bring back its result under the same `number`."""
 
     number: int
     request: "Request"
 
 
-@dataclass(frozen=True, slots=True)
-class Untune:
+class Untune(msgspec.Struct, frozen=True):
     """Frames of this table are no longer wanted."""
 
     game: str
@@ -48,65 +46,56 @@ class Untune:
 # --- requests ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LogIn:
+class LogIn(msgspec.Struct, frozen=True):
     """Verify a token, make the player present, and ask what he must know. -> Greeting"""
 
     token: str
 
 
-@dataclass(frozen=True, slots=True)
-class PostSeek:
+class PostSeek(msgspec.Struct, frozen=True):
     """-> Posted"""
 
     wish: wire.Seek
 
 
-@dataclass(frozen=True, slots=True)
-class CancelSeek:
+class CancelSeek(msgspec.Struct, frozen=True):
     """-> Done"""
 
     seek: str
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptSeek:
+class AcceptSeek(msgspec.Struct, frozen=True):
     """-> Done; `seated` comes as a notice."""
 
     seek: str
 
 
-@dataclass(frozen=True, slots=True)
-class WatchLobby:
+class WatchLobby(msgspec.Struct, frozen=True):
     """From the answer on, changes of the list are fed to the session. -> Listed"""
 
     room: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class UnwatchLobby:
+class UnwatchLobby(msgspec.Struct, frozen=True):
     """-> Done"""
 
     room: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """What does the player sit as? -> Seated, or Archived if the table is only in the archive"""
 
     game: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tune:
+class Tune(msgspec.Struct, frozen=True):
     """Subscribe to a table's frames; when it is answered, no later frame can be missed. -> Done"""
 
     game: str
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Catch:
+class Catch(msgspec.Struct, frozen=True):
     """What came after `since`, or a whole state. -> Joined, or Archived"""
 
     game: str
@@ -115,22 +104,19 @@ class Catch:
     arrive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(msgspec.Struct, frozen=True):
     """-> Played"""
 
     message: wire.Play
 
 
-@dataclass(frozen=True, slots=True)
-class AskRematch:
+class AskRematch(msgspec.Struct, frozen=True):
     """-> Done"""
 
     game: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetBlock:
+class SetBlock(msgspec.Struct, frozen=True):
     """-> Done"""
 
     player: str
@@ -156,13 +142,11 @@ Request = (
 # --- results -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     """It is done; there is nothing to tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Greeting:
+class Greeting(msgspec.Struct, frozen=True):
     """Who the player is, and what he must know first."""
 
     player: str
@@ -172,37 +156,32 @@ class Greeting:
     server_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(msgspec.Struct, frozen=True):
     """The seek's id."""
 
     seek: str
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """JSON text of a `seeks` event."""
 
     snapshot: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Seated:
+class Seated(msgspec.Struct, frozen=True):
     """What the player sits as: blue, red or watch."""
 
     seat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(msgspec.Struct, frozen=True):
     """The table is over and put into the archive: a `state` event with its version."""
 
     version: int
     state: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True):
     """What a viewer lacks: frames after the asked version, or one state."""
 
     version: int
@@ -211,15 +190,13 @@ class Joined:
     presence: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(msgspec.Struct, frozen=True):
     """The action took effect; the table's version after it."""
 
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """The request was refused and changed nothing. `code` is one of the protocol's error codes."""
 
     code: str

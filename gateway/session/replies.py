@@ -1,12 +1,30 @@
 """The session's own events, as JSON text."""
 
+import msgspec
+
 from gateway.session.effects import Greeting, Refusal
 from numbridge import wire
 
+_encode = msgspec.json.Encoder().encode
 
-def ok(ref: str | None, **fields: object) -> bytes:
+
+class _Ok(msgspec.Struct, omit_defaults=True):
+    ev: str
+    ref: str | None = None
+    version: int | None = None
+    seek: str | None = None
+
+
+class _Pong(msgspec.Struct, omit_defaults=True):
+    ev: str
+    server_at: int
+    ref: str | None = None
+    sent_at: int | float | None = None
+
+
+def ok(ref: str | None, *, version: int | None = None, seek: str | None = None) -> bytes:
     """The answer to a request that was done."""
-    return wire.event("ok", ref=ref, **fields)
+    return _encode(_Ok("ok", ref, version, seek))
 
 
 def error(ref: str | None, refusal: Refusal) -> bytes:
@@ -36,4 +54,4 @@ def hello(greeting: Greeting, ref: str | None) -> bytes:
 
 def pong(ref: str | None, sent_at: int | float | None, server_at: int) -> bytes:
     """The answer to a client's ping."""
-    return wire.event("pong", ref=ref, sent_at=sent_at, server_at=server_at)
+    return _encode(_Pong("pong", server_at, ref, sent_at))
