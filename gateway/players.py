@@ -7,7 +7,9 @@ seconds, so that a lost call or notice heals.
 """
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import structlog
 
@@ -21,10 +23,13 @@ from numbridge.v1 import common_pb2, lobby_pb2
 
 log = structlog.get_logger("numbridge.gateway.players")
 
+T = TypeVar("T")
+
 KEEP_S = 3.0  # between heartbeats; a lease at the lobby outlives three of them
 AGAIN_S = 0.5  # between heartbeats while the lobby does not answer
 LINGER_S = 20.0  # how long seeks are remembered after the last connection; longer than the lobby's grace
 SEATED_MOST = 32  # games announced lately, remembered for each player to drop repeats
+KNOWN_MOST = 50_000  # players remembered as known to the ratings service
 SEEKS_MOST = 64  # open seeks remembered for each player; the oldest is forgotten first
 
 
@@ -38,7 +43,7 @@ class _Here:
         self.seeks: dict[str, lobby_pb2.Seek] = {}
         self.seated: deque[str] = deque(maxlen=SEATED_MOST)
         self.told = False  # what the lobby was told last
-        self.telling: asyncio.Task[None] | None = None
+        self.telling: asyncio.Task[Any] | None = None  # the last of the calls about this player
         self.gone_at = 0.0
 
     def hear(self, notice: lobby_pb2.PlayerNotice) -> None:
@@ -65,6 +70,7 @@ class Players:
         self._metrics = metrics
         self._here: dict[str, _Here] = {}
         self._tasks = Tasks()
+        self._known: OrderedDict[str, str] = OrderedDict()  # player -> name that the ratings service has
         self._hurry = asyncio.Event()
         self.lobby_answers = False  # whether the last heartbeat was answered
         notices.on_loss(self._hurry.set)
@@ -97,10 +103,8 @@ class Players:
         opening = here.opening
         try:
             await asyncio.shield(opening)
-            self._tasks.spawn(self._know(claims), "ensure_player")
-            await self._tell(here)
-            request = lobby_pb2.GreetRequest(player=as_player(claims), gateway=self._gateway)
-            return await self._lobby.greet(request)
+            self._know(claims)
+            return await self._in_turn(here, lambda: self._greet(here))
         except BaseException:
             self.leave(listener, claims.player)
             if opening.done() and here.opening is opening and (opening.cancelled() or opening.exception()):
@@ -116,7 +120,7 @@ class Players:
         if not here.listeners:
             here.gone_at = monotonic()
             self._end(here)
-            self._tell_soon(here)
+            self._tasks.spawn(self._tell_quietly(here), "presence")
 
     def seek_posted(self, player: str, seek: lobby_pb2.Seek) -> None:
         """A seek of the player's is open; it is posted again if the lobby loses it."""
@@ -140,34 +144,59 @@ class Players:
 
     # --- what the lobby is told ------------------------------------------------------------------------------
 
+    async def _in_turn(self, here: _Here, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Runs `call` after all calls about this player that were begun before, so that the last word stays.
+
+        It runs to its end even if whoever waits for it goes away.
+        """
+        before = here.telling
+
+        async def turn() -> T:
+            if before is not None:
+                await asyncio.wait((before,))
+            return await call()
+
+        task = asyncio.ensure_future(turn())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, though nobody may wait
+        here.telling = task
+        return await asyncio.shield(task)
+
+    async def _greet(self, here: _Here) -> lobby_pb2.GreetReply:
+        """Greeting a player tells the lobby that he is here."""
+        request = lobby_pb2.GreetRequest(player=as_player(here.claims), gateway=self._gateway)
+        reply = await self._lobby.greet(request)
+        here.told = True
+        return reply
+
     async def _tell(self, here: _Here) -> None:
-        """Brings the lobby's knowledge up to date; one call at a time for each player, so that the last word stays."""
-        while here.told != bool(here.listeners):
-            if here.telling is None or here.telling.done():
-                here.telling = asyncio.ensure_future(self._say(here))
-            await asyncio.shield(here.telling)
-
-    async def _say(self, here: _Here) -> None:
+        """Brings the lobby's knowledge up to date, if it is not."""
         connected = bool(here.listeners)
-        await self._lobby.set_presence(
-            lobby_pb2.SetPresenceRequest(gateway=self._gateway, player=here.claims.player, connected=connected)
-        )
-        here.told = connected
-
-    def _tell_soon(self, here: _Here) -> None:
-        self._tasks.spawn(self._tell_quietly(here), "presence")
+        if here.told != connected:
+            await self._lobby.set_presence(
+                lobby_pb2.SetPresenceRequest(gateway=self._gateway, player=here.claims.player, connected=connected)
+            )
+            here.told = connected
 
     async def _tell_quietly(self, here: _Here) -> None:
         try:
-            await self._tell(here)
+            await self._in_turn(here, lambda: self._tell(here))
         except Rejected as rejected:  # the heartbeat will say it
             log.warning("presence_not_told", reason=str(rejected.reason))
 
-    async def _know(self, claims: Claims) -> None:
+    def _know(self, claims: Claims) -> None:
+        """Makes the player known to the ratings service, in the background, once for each name."""
+        if self._known.get(claims.player) != claims.name:
+            self._tasks.spawn(self._ensure(claims), "ensure_player")
+
+    async def _ensure(self, claims: Claims) -> None:
         try:
             await self._ratings.ensure_player(claims)
-        except Rejected as rejected:  # the next hello says it again; ratings makes unknown players known by itself
+        except Rejected as rejected:  # the next hello says it again
             log.warning("player_not_ensured", reason=str(rejected.reason))
+            return
+        self._known[claims.player] = claims.name
+        if len(self._known) > KNOWN_MOST:
+            self._known.popitem(last=False)
 
     async def _beat(self) -> None:
         try:

@@ -43,6 +43,7 @@ class Settings(CommonSettings):
     outbox_hard_bytes: int = 524_288  # waiting for anybody: from here the socket is closed
     games_per_connection: int = 200  # joined at the same time
     connections: int = 20_000  # sockets in all; beyond it 503
+    connections_per_address: int = 2_000  # sockets of one address at the same time; a school may share one
 
     # Rates: `<what>_burst` at once, `<what>_per_minute` in the long run. Wide where an address may be a school's.
     message_burst: int = 200  # messages of one connection
@@ -114,7 +115,7 @@ class Settings(CommonSettings):
 
 _POSITIVE = (
     "call_timeout_ms", "table_deadline_ms", "link_timeout_ms", "link_queue", "requests_per_connection", "hello_ms",
-    "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "guest_token_ms",
+    "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "connections_per_address", "guest_token_ms",
     "jwks_refresh_ms", "message_burst", "message_per_minute", "player_burst", "player_per_minute", "seek_burst",
     "seek_per_minute", "join_burst", "join_per_minute", "connect_burst", "connect_per_minute", "guest_burst",
     "guest_per_minute", "http_burst", "http_per_minute", "hello_burst", "hello_per_minute", "bad_burst",

@@ -1,5 +1,6 @@
 """The way into a WebSocket: origin, bearer header, limits; then the connection takes over."""
 
+from collections import Counter
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -48,6 +49,7 @@ class Door:
         self._gates = gates
         self._guard = guard
         self._metrics = metrics
+        self._here: Counter[str] = Counter()  # open sockets by address
         self.closed = False  # set when the gateway drains
 
     async def enter(self, request: web.Request) -> web.StreamResponse:
@@ -77,12 +79,14 @@ class Door:
             failed_hello=lambda: self._failed(address),
         )
         self._keeper.add(connection)
+        self._here[bucket_key(address)] += 1
         try:
             if self.closed:
                 connection.shut(wire.CLOSE_RESTART, "this gateway is going away; connect again", "drain")
             await connection.run(claims)
         finally:
             self._keeper.drop(connection)
+            self._left(address)
         return socket
 
     def _check(self, request: web.Request, address: str) -> None:
@@ -97,6 +101,8 @@ class Door:
         if self.closed or len(self._keeper.connections) >= self._settings.connections:
             raise Rejected(Reason.UNAVAILABLE, "this gateway takes no more connections; try again")
         self._guard.take(self._gates.connects, address, "connections")
+        if self._settings.limits and self._here[bucket_key(address)] >= self._settings.connections_per_address:
+            raise Rejected(Reason.LIMIT, "too many connections are open from your address", retry_ms=5_000)
 
     def _welcome(self, origin: str, host: str) -> bool:
         if origin in self._settings.origins:
@@ -126,6 +132,12 @@ class Door:
         hellos = self._gates.hellos
         if hellos is not None and (wait := hellos.peek(bucket_key(address), monotonic())):
             raise Rejected(Reason.LIMIT, "too many refused tokens from your address", retry_ms=wait)
+
+    def _left(self, address: str) -> None:
+        key = bucket_key(address)
+        self._here[key] -= 1
+        if not self._here[key]:
+            del self._here[key]
 
     def _failed(self, address: str) -> None:
         if self._gates.hellos is not None:

@@ -20,6 +20,7 @@ from gateway.session.talk import Talk
 from gateway.session.viewing import Viewing
 from numbridge import wire
 
+MOST_REFUSED_HELLOS = 5  # on one connection; then it is closed
 CLOSE_SLOW = 1013  # "try again later": the reader is too slow for a player's seat
 
 
@@ -61,6 +62,7 @@ class Session:
         self._lanes: Lanes[wire.ClientMessage] = Lanes()
         self._phase = Phase.NEW
         self._lobby_muted = False
+        self._refused_hellos = 0
 
     @property
     def phase(self) -> Phase:
@@ -211,6 +213,9 @@ class Session:
             elif isinstance(result, fx.Refusal):
                 self._phase = Phase.NEW
                 self._talk.refuse(ref, result)
+                self._refused_hellos += result.code == "unauthorized"
+                if self._refused_hellos >= MOST_REFUSED_HELLOS:
+                    self._talk.close(wire.CLOSE_POLICY, "too many tokens were refused")
 
         self._talk.ask(fx.LogIn(token), greeted)
 

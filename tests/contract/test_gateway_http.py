@@ -7,6 +7,7 @@ import pytest
 
 from numbridge.errors import Reason, Rejected
 from numbridge.v1 import common_pb2
+from tests.helpers.eventually import eventually
 from tests.unit.gateway.fakes import GAME, UNKNOWN_GAME, Cluster, a_seek, an_end
 from tests.unit.gateway.world import World, gateway
 
@@ -347,6 +348,12 @@ async def test_refused_tokens_are_limited_by_address() -> None:
 async def test_connections_are_limited_by_address_and_in_all() -> None:
     async with gateway(connect_burst=2, connect_per_minute=1) as world:
         assert [await handshake(world) for _ in range(3)] == [101, 101, 429]
+    async with gateway(connections_per_address=2) as world:
+        ada, _ = await world.player("ada"), await world.player("bob")
+        assert await handshake(world) == 429
+        await ada.close()
+        await eventually(lambda: world.metric("numbridge_gateway_connections") == 1)
+        assert await handshake(world) == 101
     async with gateway(connections=1) as world:
         await world.player("ada")
         assert await handshake(world) == 503

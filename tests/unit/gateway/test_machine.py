@@ -6,7 +6,7 @@ import pytest
 
 from gateway.session import effects as fx
 from gateway.session.limits import Buckets, Rate
-from gateway.session.machine import Limits, Phase
+from gateway.session.machine import MOST_REFUSED_HELLOS, Limits, Phase
 from gateway.session.replies import ok
 from tests.unit.gateway.talking import GREETING, Talker
 
@@ -49,6 +49,24 @@ def test_a_refused_hello_may_be_tried_again() -> None:
     talk.client(op="hello", token="good")
     talk.answer(fx.LogIn, GREETING)
     assert talk.heard() == ["hello"]
+
+
+def test_who_guesses_tokens_is_closed() -> None:
+    talk = Talker(logged_in=False)
+    for _ in range(MOST_REFUSED_HELLOS):
+        assert talk.closes == []
+        talk.client(op="hello", token="guess")
+        talk.answer(fx.LogIn, fx.Refusal("unauthorized", "no"))
+    assert talk.heard() == ["error unauthorized"] * MOST_REFUSED_HELLOS
+    assert [close.code for close in talk.closes] == [1008]
+
+
+def test_a_lobby_that_is_away_is_no_guess() -> None:
+    talk = Talker(logged_in=False)
+    for _ in range(MOST_REFUSED_HELLOS * 2):
+        talk.client(op="hello", token="t")
+        talk.answer(fx.LogIn, fx.Refusal("unavailable", "away"))
+    assert talk.closes == []
 
 
 @pytest.mark.parametrize("op", ["ping", "watch_lobby"])
