@@ -104,7 +104,8 @@ class Creation:
         world = self._world
         while not shard.gone:
             try:
-                return await world.log.create(shard.number, game, data, shard.mark, append)
+                async with shard.making:
+                    return await world.log.create(shard.number, game, data, shard.mark, append)
             except LogError as failure:
                 log.info("create_waits", game=game, error=f"{type(failure).__name__}: {failure}")
             try:

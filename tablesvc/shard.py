@@ -53,6 +53,9 @@ class Shard:
         """Whether somebody has begun to open it."""
         self.tables: dict[str, Table] = {}
         self.damaged: set[str] = set()
+        self.making = asyncio.Semaphore(1)
+        """Games are made one after another: all name the same mark, and a replicated stream lets only one append
+        with the same expectation be in flight."""
         self._world = world
         self._alive = alive
         self._on_gone = on_gone
