@@ -50,20 +50,20 @@ class _Node:
     __slots__ = ("active", "all", "by_profile")
 
     def __init__(self) -> None:
-        self.all = Ordered()  # entries are (rating, since, seek)
+        self.all = Ordered()  # entries are (rating, since, seek, profile number)
         self.by_profile: dict[int, Ordered] = {}
         self.active = 0  # bit n: profile n has an entry here
 
 
 class Index:
-    """Finds who may fit a seek. What it yields still has to pass the exact rules."""
+    """Finds who may fit a seek: what it yields overlaps in every choice, and has still to be `acceptable`."""
 
     def __init__(self) -> None:
         self._seeks: dict[str, Seek] = {}
         self._nodes: dict[int, _Node] = {}
         self._numbers: dict[Profile, int] = {}
         self._fits: list[int] = []  # profile number -> mask of the profiles it overlaps with
-        self._by_age = Ordered()  # entries are (since, 0, seek)
+        self._by_age = Ordered()  # entries are (since, 0, seek, 0)
 
     def __len__(self) -> int:
         return len(self._seeks)
@@ -80,7 +80,7 @@ class Index:
 
     def oldest(self, count: int) -> list[Seek]:
         """The `count` seeks that have waited longest, oldest first."""
-        return [self._seeks[seek_id] for _, _, seek_id in self._by_age.first(count)]
+        return [self._seeks[seek_id] for _, _, seek_id, _ in self._by_age.first(count)]
 
     def _number(self, profile: Profile) -> int:
         number = self._numbers.get(profile)
@@ -100,7 +100,7 @@ class Index:
         if seek.id in self._seeks:
             raise ValueError(f"seek {seek.id} is filed already")
         number = self._number(seek.profile)
-        entry = (seek.rating, seek.since, seek.id)
+        entry = (seek.rating, seek.since, seek.id, number)
         for name in _nodes_of(seek):
             node = self._nodes.get(name)
             if node is None:
@@ -112,7 +112,7 @@ class Index:
                 node.active |= 1 << number
             entries.add(entry)
         self._seeks[seek.id] = seek
-        self._by_age.add((seek.since, 0, seek.id))
+        self._by_age.add((seek.since, 0, seek.id, 0))
 
     def remove(self, seek_id: str) -> Seek | None:
         """Takes a seek out; None if it is not in here."""
@@ -120,7 +120,7 @@ class Index:
         if seek is None:
             return None
         number = self._numbers[seek.profile]
-        entry = (seek.rating, seek.since, seek.id)
+        entry = (seek.rating, seek.since, seek.id, number)
         for name in _nodes_of(seek):
             node = self._nodes[name]
             node.all.remove(entry)
@@ -131,23 +131,44 @@ class Index:
                 node.active &= ~(1 << number)
             if not node.all:
                 del self._nodes[name]
-        self._by_age.remove((seek.since, 0, seek.id))
+        self._by_age.remove((seek.since, 0, seek.id, 0))
         return seek
+
+    def near(self, seek: Seek, scan: int) -> Iterator[Seek]:
+        """Partners that may fit with the nearest ratings, looking at no more than `scan` seeks above and below at
+        each node. Quick where many fit; that it finds nobody means nothing."""
+        low, high = (_LOWEST, _HIGHEST) if seek.want is None else seek.want
+        fits = self._fits[self._number(seek.profile)]
+        for node in self._above(seek):
+            if not node.active & fits:
+                continue
+            for run in (
+                node.all.rising(max(low, seek.rating), high),
+                node.all.falling(min(high + 1, seek.rating), low),
+            ):
+                for entry in islice(run, scan):
+                    if fits >> entry[3] & 1:
+                        yield self._seeks[entry[2]]
+
+    def _above(self, seek: Seek) -> Iterator[_Node]:
+        """The nodes whose seeks take this one's rating."""
+        place = _filed(seek.rating) + _TOP
+        while place:
+            if (node := self._nodes.get(place)) is not None:
+                yield node
+            place >>= 1
 
     def runs(self, seek: Seek) -> Iterator[Iterator[Seek]]:
         """Partners that may fit, as runs of rising rating difference. Each run may be left off at any point."""
         low, high = (_LOWEST, _HIGHEST) if seek.want is None else seek.want
         fits = self._fits[self._number(seek.profile)]
-        place = _filed(seek.rating) + _TOP
-        while place:
-            node = self._nodes.get(place)
-            place >>= 1
-            if node is None or not (active := node.active & fits):
+        for node in self._above(seek):
+            if not (active := node.active & fits):
                 continue
             profiles = active.bit_count()
             few = list(islice(node.all.rising(low, high), profiles + 1))
             if len(few) <= profiles:  # fewer in reach than profiles to ask: read them as they are
-                yield from (iter((partner,)) for entry in few if self._fits_in(fits, partner := self._seeks[entry[2]]))
+                yield from (iter((self._seeks[entry[2]],)) for entry in few if fits >> entry[3] & 1)
                 continue
             while active:
                 bit = active & -active
@@ -158,6 +179,3 @@ class Index:
                     entries.falling(min(high + 1, seek.rating), low),
                 ):
                     yield (self._seeks[entry[2]] for entry in run)
-
-    def _fits_in(self, fits: int, partner: Seek) -> bool:
-        return bool(fits >> self._numbers[partner.profile] & 1)

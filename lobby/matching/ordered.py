@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 _CHUNK = 512  # a chunk splits at twice this; one move of memory stays under 8 KiB
 
-Entry = tuple[int, int, str]
+Entry = tuple[int, int, str, int]
 
 
 class Ordered:

@@ -11,16 +11,17 @@ next partner comes into reach.
 """
 
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush, nsmallest
+from heapq import heappop, heappush
 
 from lobby.matching.index import Index
-from lobby.matching.rules import compatible, repeats
+from lobby.matching.rules import acceptable, compatible, repeats
 from lobby.matching.seek import Seek
 from lobby.matching.tolerance import UNLIMITED, Tolerance
 
 # How far the best partner is looked for. Whether there is one at all never depends on these.
-NEAREST = 8  # allowed ones in each run of rising difference
-OLDEST = 64  # seeks that have waited longest, whatever their rating
+NEAREST = 8  # allowed ones with near ratings
+SCAN = 32  # seeks looked at for them, above and below at each node of the index
+OLDEST = 32  # seeks that have waited longest, whatever their rating
 REPEAT_RETRY_MS = 1_000  # how often two who have just met are looked at again
 
 
@@ -40,7 +41,8 @@ class Pool:
         self._index = Index()
         self._aside: dict[str, Seek] = {}
         self._by_player: dict[str, str] = {}
-        self._dirty: dict[str, int] = {}  # seeks to look at, with their age
+        self._dirty: set[str] = set()  # seeks to look at
+        self._queue: list[tuple[int, str]] = []  # the same by age, and some that are not dirty any more
         self._plans: list[tuple[int, str]] = []
         self._planned: dict[str, int] = {}
 
@@ -88,7 +90,7 @@ class Pool:
         seek = self._index.remove(seek_id) or self._aside.pop(seek_id, None)
         if seek is None:
             return None
-        self._dirty.pop(seek_id, None)
+        self._dirty.discard(seek_id)
         self._planned.pop(seek_id, None)
         if self._by_player.get(seek.player) == seek_id:
             del self._by_player[seek.player]
@@ -123,13 +125,18 @@ class Pool:
             seek_id = heappop(self._plans)[1]
             del self._planned[seek_id]
             if (seek := self._index.get(seek_id)) is not None:
-                self._dirty[seek_id] = seek.since
+                self._mark(seek)
         found = []
-        for seek_id in nsmallest(limit, self._dirty, key=lambda name: (self._dirty[name], name)):
-            if self._dirty.pop(seek_id, None) is None:
-                continue  # it has been paired with an older one
+        while self._dirty and limit > 0:
+            seek_id = heappop(self._queue)[1]
+            if seek_id not in self._dirty:
+                continue  # it has been paired with an older one, or has gone
+            self._dirty.discard(seek_id)
+            limit -= 1
             if (seek := self._index.get(seek_id)) is not None and (partner := self._look(seek, now)) is not None:
                 found.append(self._set_aside(seek, partner))
+        if not self._dirty:
+            self._queue.clear()
         return found
 
     def _next_planned(self) -> int | None:
@@ -139,19 +146,25 @@ class Pool:
 
     def _enter(self, seek: Seek) -> None:
         self._index.add(seek)
-        self._dirty[seek.id] = seek.since
+        self._mark(seek)
+
+    def _mark(self, seek: Seek) -> None:
+        """The seek is to be looked at."""
+        if seek.id not in self._dirty:
+            self._dirty.add(seek.id)
+            heappush(self._queue, (seek.since, seek.id))
 
     def _if_quiet(self) -> None:
         """A room that has just become quiet holds nobody back any more: look at them all."""
         if len(self._index) < self._tolerance.quick_below:
             for seek in self._index:
-                self._dirty[seek.id] = seek.since
+                self._mark(seek)
 
     def _set_aside(self, a: Seek, b: Seek) -> Pair:
         for seek in (a, b):
             self._index.remove(seek.id)
             self._aside[seek.id] = seek
-            self._dirty.pop(seek.id, None)
+            self._dirty.discard(seek.id)
             self._planned.pop(seek.id, None)
         self._if_quiet()
         return Pair(a, b) if (a.since, a.id) <= (b.since, b.id) else Pair(b, a)
@@ -180,14 +193,17 @@ class Pool:
                 best, best_score = partner, score
             return True
 
-        for run in self._index.runs(seek):
-            allowed = 0
-            for partner in run:
-                if not compatible(seek, partner):
-                    continue
-                allowed += consider(partner)
-                if allowed >= NEAREST or abs(seek.rating - partner.rating) > reach:
+        allowed = 0
+        for partner in self._index.near(seek, SCAN):
+            if acceptable(seek, partner) and consider(partner):
+                allowed += 1
+                if allowed == NEAREST:
                     break
+        if best is None:
+            for run in self._index.runs(seek):
+                for partner in run:
+                    if compatible(seek, partner) and (consider(partner) or abs(seek.rating - partner.rating) > reach):
+                        break
         if best is not None:
             for partner in self._index.oldest(OLDEST):
                 if partner.id != seek.id and compatible(seek, partner):
@@ -206,7 +222,7 @@ class Pool:
     def _someone_else(self, a: Seek, b: Seek) -> bool:
         """Whether somebody waits whom `a` or `b` could meet without repeating."""
         return any(
-            compatible(one, partner) and not repeats(one, partner)
+            acceptable(one, partner) and not repeats(one, partner)
             for one in (a, b)
             for run in self._index.runs(one)
             for partner in run

@@ -32,14 +32,17 @@ def in_range(want: Span | None, rating: int) -> bool:
     return want is None or want.lo <= rating <= want.hi
 
 
+def acceptable(a: Seek, b: Seek) -> bool:
+    """Whether the two players may be brought together with their ratings, if their choices overlap."""
+    if a.player == b.player or b.player in a.avoid or a.player in b.avoid:
+        return False
+    mine, theirs = a.want, b.want
+    return (mine is None or mine.lo <= b.rating <= mine.hi) and (theirs is None or theirs.lo <= a.rating <= theirs.hi)
+
+
 def compatible(a: Seek, b: Seek) -> bool:
     """Whether the two may be paired by every rule that does not depend on who else waits."""
-    return (
-        may_meet(a.player, a.avoid, b.player, b.avoid)
-        and in_range(a.want, b.rating)
-        and in_range(b.want, a.rating)
-        and choices_overlap(a.profile, b.profile)
-    )
+    return acceptable(a, b) and choices_overlap(a.profile, b.profile)
 
 
 def repeats(a: Seek, b: Seek) -> bool:

@@ -158,13 +158,14 @@ def test_the_oldest_are_looked_at_first() -> None:
 
 def _narrow(number: int) -> Seek:
     """Seeks that nobody among them fits: everyone asks for stronger players than there are, in many profiles."""
+    least = 1600 + number % 100 if number % 10 == 0 else 2048
     low = 22 + number % 13
     wish = Wish(
         (None, "regular", "irregular")[number % 3],
         Span(low, min(34, low + number % 5)),
         (None, True, False)[number // 3 % 3],
         (None, True, False)[number // 9 % 3],
-        Span(1600 + number % 100, 4095),
+        Span(least, 4095),
     )
     return core_seek(f"s{number}", wish, rating=1000 + number * 7 % 500, since=number)
 
