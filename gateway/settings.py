@@ -115,9 +115,9 @@ class Settings(CommonSettings):
 
 _POSITIVE = (
     "call_timeout_ms", "table_deadline_ms", "link_timeout_ms", "link_queue", "requests_per_connection", "hello_ms",
-    "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "connections_per_address", "guest_token_ms",
-    "jwks_refresh_ms", "message_burst", "message_per_minute", "player_burst", "player_per_minute", "seek_burst",
-    "seek_per_minute", "join_burst", "join_per_minute", "connect_burst", "connect_per_minute", "guest_burst",
-    "guest_per_minute", "http_burst", "http_per_minute", "hello_burst", "hello_per_minute", "bad_burst",
+    "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "connections_per_address",
+    "guest_token_ms", "jwks_refresh_ms", "message_burst", "message_per_minute", "player_burst", "player_per_minute",
+    "seek_burst", "seek_per_minute", "join_burst", "join_per_minute", "connect_burst", "connect_per_minute",
+    "guest_burst", "guest_per_minute", "http_burst", "http_per_minute", "hello_burst", "hello_per_minute", "bad_burst",
     "bad_per_minute",
 )  # fmt: skip

@@ -198,6 +198,18 @@ async def test_a_workers_refusal_reaches_the_client(reason: Reason) -> None:
         assert (caught.code, caught.event["ply"], caught.event["message"]) == (reason, 3, f"{reason} says the worker")
 
 
+async def test_a_play_tells_the_worker_of_the_sockets_lag() -> None:
+    cluster = Cluster()
+    table = cluster.table(GAME, "ada", "bob")
+    async with gateway(cluster, ping_ms=60_000, dead_ms=120_000) as world:
+        (ada,) = await world.seated(GAME, "ada")
+        (connection,) = world.app.keeper.connections
+        payload = connection._lag.ping(100.0, b"salt")
+        assert connection._lag.pong(payload, 100.2)
+        await ada.play(GAME, "exchange")
+        assert table.plays[0].lag_ms == 100
+
+
 async def test_stale_names_the_current_version() -> None:
     cluster = Cluster()
     table = cluster.table(GAME, "ada", "bob")
