@@ -70,7 +70,7 @@ class Supervisor:
             if await child.until_ready(START_S):
                 since = time.monotonic()
                 again = " again" if ready.is_set() else ""
-                self._say(f"{since - self._began:5.1f} s  {name} is ready{again}")
+                self._say(f"{since - self._began:5.1f} s  {name} ready{again}")
                 ready.set()
                 self._changed()
                 code = await child.wait()
@@ -130,7 +130,7 @@ class Supervisor:
     async def _stop(self, child: Child, grace_s: float) -> bool:
         orderly = await child.stop(grace_s)
         if orderly:
-            self._say(f"         {child.spec.name} has stopped")
+            self._say(f"         {child.spec.name} stopped")
         else:
             self._warn(f"{child.spec.name} did not stop within {grace_s:.0f} s and was killed; see {child.log}")
         return orderly

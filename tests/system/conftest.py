@@ -1,7 +1,8 @@
 """One whole cluster for all system tests of a process: two workers, two gateways, real servers."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -25,3 +26,13 @@ async def club(cluster: Cluster) -> AsyncIterator[Club]:
     """The club as its guests see it; both gateways in turn."""
     async with open_club(*cluster.urls) as opened:
         yield opened
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    """A failed test shows the end of its cluster's logs."""
+    report = yield
+    clusters = [value for value in getattr(item, "funcargs", {}).values() if isinstance(value, Cluster)]
+    if report.failed and clusters:
+        report.sections.append(("logs of the cluster", clusters[0].logs()))
+    return report

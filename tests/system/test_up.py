@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -190,6 +191,23 @@ async def test_a_drained_worker_hands_its_games_over_and_ends(up: Cluster, membe
     found = json.loads((await asyncio.to_thread(command, "status", "--json", "--data", str(up.data))).stdout)
     assert [worker["worker"] for worker in found["workers"]] == ["table-2"]
     assert _pid(up, "table-1") is None
+
+
+async def test_a_house_bot_takes_a_seek_that_nobody_else_took(tmp_path: Path) -> None:
+    with running(tmp_path / "data", *arguments(ROOMS, workers=1, bots=1)) as up:
+        async with open_club(up.url) as club:
+            guest = await club.guest("Ada")
+            posted_at = time.monotonic()
+            await guest.ask("seek", room="study")
+            seated = await guest.wait("seated", timeout_s=40)
+            assert time.monotonic() - posted_at > 4  # people come first
+            game = seated["game"]
+            state = await guest.join(game)
+            if state["view"]["to_move"] == seated["color"]:
+                await guest.play(game, "exchange")
+            theirs = await guest.wait("move", lambda event: event["by"] != seated["color"], timeout_s=40)
+            assert theirs["game"] == game
+            assert guest.gaps == []
 
 
 async def test_state_outlives_a_forced_stop_and_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
