@@ -3,6 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# A file's tests stay together: they share servers. ARGS adds to it, like ARGS='-n 0 -k drain'.
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup play test unit system lint format proto clean
@@ -21,13 +23,13 @@ play: setup ## run a cluster with three house bots, until Ctrl-C
 
 test: setup ## run every test; on Debian as root, install what some of them need
 	@scripts/test-packages.sh
-	@$(BIN)/pytest $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 unit: setup ## run the tests that start no cluster
-	@$(BIN)/pytest tests --ignore tests/system $(ARGS)
+	@$(PYTEST) tests --ignore tests/system $(ARGS)
 
 system: setup ## run the tests of a whole cluster
-	@$(BIN)/pytest tests/system $(ARGS)
+	@$(PYTEST) tests/system $(ARGS)
 
 lint: setup ## check style, types and generated files
 	$(BIN)/ruff check .
