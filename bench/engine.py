@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tablesvc.dealing.dealer import Blocks, deal
+from tablesvc.dealing.dealer import deal
 from tablesvc.engine.commands import Arrive, Claim, Command, Exchange, Pie, Place
 from tablesvc.engine.decide import decide
 from tablesvc.engine.dice import Dice
@@ -29,7 +29,7 @@ from tablesvc.engine.settings import Deal, GameSettings, Player
 from tablesvc.engine.state import State
 from tablesvc.engine.views import view
 
-VARIANTS: list[tuple[str, int, Blocks, int, int]] = [
+VARIANTS: list[tuple[str, int, str, int, int]] = [
     ("bridge", 9, "regular", 30, 1),
     ("blitz", 6, "irregular", 10, 2),
     ("domains", 9, "irregular", 30, 1),
@@ -64,7 +64,7 @@ class Stopwatch:
         return done
 
 
-def opening(variant: str, side: int, blocks: Blocks, givens: int, price: int, seed: int, dice: Dice) -> State:
+def opening(variant: str, side: int, blocks: str, givens: int, price: int, seed: int, dice: Dice) -> State:
     """A fresh game with both players at the table."""
     dealt = deal(side, blocks, givens, seed)
     settings = GameSettings(variant, side, blocks, givens, price, True, True, 60_000, 900_000)
