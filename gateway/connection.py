@@ -82,8 +82,8 @@ class Connection:
                         self._do(self._session.bad(wire.BadMessage("a binary frame is no message"), self.heard_at))
                     case WSMsgType.PING:
                         self._do(self._session.pinged(self.heard_at))
-                        if not self.closing:
-                            await self._socket.pong(message.data)
+                        if not self.closing and not await self._pong(message.data):
+                            break
                     case WSMsgType.PONG:
                         if self._lag.pong(bytes(message.data), self.heard_at):
                             self._metrics.round_trip(self._lag.last_s)
@@ -91,6 +91,14 @@ class Connection:
                         break
         finally:
             await self._gone()
+
+    async def _pong(self, data: bytes) -> bool:
+        """Whether there is still somebody to answer: a ping may be the last word of one who has gone."""
+        try:
+            await self._socket.pong(data)
+        except ConnectionResetError:
+            return False
+        return True
 
     def _text(self, data: bytes) -> None:
         try:

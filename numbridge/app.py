@@ -41,6 +41,8 @@ class App:
         self._drains: list[tuple[str, Step]] = []
         self._probes: dict[str, Probe] = {}
         self._stack = AsyncExitStack()
+        self._starting: str | None = None
+        """The part that is being started."""
         self.draining = False
         self.ended = asyncio.Event()  # a part may set it to end the process (a finished drain)
 
@@ -57,20 +59,25 @@ class App:
         self._probes[name] = ok
 
     def failing(self) -> list[str]:
-        """Names of the readiness checks that fail now."""
+        """Names of the readiness checks that fail now; until all has started, the part that is waited for."""
         if self.draining:
             return ["draining"]
+        if self._starting is not None:
+            return [self._starting]
         return [name for name, ok in self._probes.items() if not ok()]
 
     async def start(self) -> None:
         """Starts every part; if one fails, those before it are stopped and the error goes on."""
+        self._starting = "metrics"
         try:
             await self._serve_metrics()
             for name, start, stop in self._parts:
+                self._starting = name
                 if start is not None:
                     await start()
                 if stop is not None:
                     self._stack.push_async_callback(self._stopping, name, stop)
+            self._starting = None
         except BaseException:
             await self._stack.aclose()
             raise

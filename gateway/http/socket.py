@@ -65,7 +65,10 @@ class Door:
             max_msg_size=_MAX_MSG_SIZE,
             decode_text=False,
         )
-        await socket.prepare(request)
+        try:
+            await socket.prepare(request)
+        except ConnectionResetError:  # gone before its upgrade was answered
+            return socket
         soft, hard = self._settings.outbox_soft_bytes, self._settings.outbox_hard_bytes
         outbox = Outbox(sink_of(request.transport), soft, hard, self._metrics)
         connection = Connection(
