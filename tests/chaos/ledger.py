@@ -62,6 +62,8 @@ class Ledger:
     """Game -> versions at which somebody got a `state`."""
     seats: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """Game -> colour -> player, as `seated` or a `state` said."""
+    first_heard: dict[tuple[str, str], float] = field(default_factory=dict)
+    """(player, game) -> when he first heard of it: by `seated`, a `hello`, or an event."""
     rated: dict[tuple[str, str], Event] = field(default_factory=dict)
     """(player, game) -> `rated`."""
     oddities: list[Oddity] = field(default_factory=list)
@@ -80,6 +82,7 @@ class Ledger:
     def heard(self, viewer: str, event: Event, raw: str, at: float) -> None:
         """One event of a game, as it came to a viewer."""
         game = str(event["game"])
+        self.first_heard.setdefault((viewer, game), at)
         if event["ev"] == "state":
             self.jumps[game].add(event["version"])
             for color, player in event["view"]["players"].items():
@@ -95,6 +98,7 @@ class Ledger:
 
     def seated(self, player: str, event: Event, at: float) -> None:
         """A `seated` event."""
+        self.first_heard.setdefault((player, event["game"]), at)
         other = "red" if event["color"] == "blue" else "blue"
         self._sits(event["game"], event["color"], player, at)
         self._sits(event["game"], other, event["opponent"]["id"], at)

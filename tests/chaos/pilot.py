@@ -79,6 +79,8 @@ class Pilot:
                 hello = await self.line.open(next(self._gates))
                 self._lines += 1
                 self._calls = [game for game in hello["games"] if self._open(game)]
+                for game in hello["games"]:
+                    self._ledger.first_heard.setdefault((self.id, game), self._clock())
                 if self.stopping and self.seat is None and not self._calls:
                     break  # a fresh hello says so: there is no game left
                 while self._calls or self.seat is not None or not self.stopping:
@@ -161,8 +163,9 @@ class Pilot:
             await self.line.news(0.5)
         if not self._calls:
             answer = await self.line.ask("cancel_seek", seek=answer["seek"])
-            if answer["ev"] == "error":  # taken a moment ago
-                await self.line.news(_PATIENCE_S)
+            end = self._clock() + SEATED_S
+            while answer["ev"] == "error" and not self._calls and self._clock() < end:  # it was taken a moment ago
+                await self.line.news(0.5)
         return bool(self._calls)
 
     # --- the table

@@ -54,6 +54,7 @@ class Run:
         self._wishes = wishes
         self._say = say
         self._began = time.monotonic()
+        self._began_at = time.time()
         self._ledger = Ledger()
         self._processes = Processes(cluster)
         self._pilots: list[Pilot] = []
@@ -86,6 +87,7 @@ class Run:
         report.findings += judge(self._ledger, archive)
         report.ended = Counter(record["end"]["reason"] for record in archive.records.values())
         report.running = len(archive.running)
+        report.notes += [self._absent(record) for record in archive.records.values() if _no_show(record)]
         report.notes.append(self._replayed(archive))
         report.notes.append(self._rebuilt(report))
         return report
@@ -199,6 +201,15 @@ class Run:
             archive.games[pilot.id] = await _games_of(session, url, pilot.id)
         return archive, findings
 
+    def _absent(self, record: dict[str, Any]) -> str:
+        """A game that somebody did not come to: when its players heard of it."""
+        game, opened = record["game"], record["started_at"] / 1000 - self._began_at
+        heard = {
+            color: self._ledger.first_heard.get((player["id"], game)) for color, player in record["players"].items()
+        }
+        said = ", ".join(f"{color} " + ("never" if at is None else f"at {at:.1f} s") for color, at in heard.items())
+        return f"nobody came to {game}, opened at {opened:.1f} s; heard of by {said}"
+
     def _replayed(self, archive: Archive) -> str:
         """Every record under the rules, by `numbridge replay`."""
         folder = self._cluster.data / "records"
@@ -222,6 +233,10 @@ class Run:
         if done.returncode != 0 or not said.endswith(" 0 changed"):
             report.findings.append(Finding("rating", "", 0, f"rebuilt: {said}"))
         return f"ratings computed anew: {said}"
+
+
+def _no_show(record: dict[str, Any]) -> bool:
+    return bool(record["end"]["reason"] == "no_show")
 
 
 async def _all(*tasks: "asyncio.Task[None]", unless: list["asyncio.Task[None]"]) -> None:
