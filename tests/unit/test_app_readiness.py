@@ -11,17 +11,18 @@ from numbridge.settings import CommonSettings
 async def test_a_probe_is_not_asked_before_what_it_asks_is_there() -> None:
     app = App(CommonSettings(name="one"), CollectorRegistry())
     there: dict[str, bool] = {}
-    go_on = asyncio.Event()
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def open_store() -> None:
+        begun.set()
         await go_on.wait()
         there["store"] = True
 
     app.part("store", open_store)
     app.probe("store", lambda: there["store"])
     starting = asyncio.create_task(app.start())
-    while app.failing() != ["store"]:  # noqa: ASYNC110 - one turn of the loop at a time
-        await asyncio.sleep(0)
+    await begun.wait()
+    assert app.failing() == ["store"]
     go_on.set()
     await starting
     assert app.failing() == []
