@@ -71,7 +71,7 @@ class Club:
                     elif response.status < 500:
                         raise NoClub(f"what answers at {self.url} is no Numbridge club: {problem}")
             except (OSError, TimeoutError, aiohttp.ClientError) as error:
-                problem = str(error) or type(error).__name__
+                problem = getattr(error, "strerror", None) or str(error) or type(error).__name__
             except (msgspec.MsgspecError, ValueError):
                 raise NoClub(f"what answers at {self.url} is no Numbridge club") from None
             if loop.time() + wait_s > end:

@@ -114,8 +114,7 @@ class Crew:
         winner = {"blue": f"{blue} won", "red": f"{red} won", "draw": "a draw"}.get(result or "", "no result")
         misses = sum(view["mistakes"].values())
         self._say(
-            f"{finished.game} {view['room']}: {blue} and {red}, {winner} ({view.get('reason')}), "
-            f"{finished.version - 1} moves, {misses} misses"
+            f"{finished.game} {view['room']}: {blue} and {red}, {winner} ({view.get('reason')}), misses: {misses}"
         )
 
     async def _say_goodbye(self) -> None:

@@ -29,7 +29,6 @@ class Finished:
 
     game: str
     view: dict[str, Any]
-    version: int
 
 
 @dataclass(slots=True)
@@ -225,7 +224,7 @@ class Player:
         try:
             await table.play(line)
             if table.picture is not None:
-                self._ears.finished(self, Finished(table.game, table.picture.view, table.picture.version))
+                self._ears.finished(self, Finished(table.game, table.picture.view))
             self._leave(table)
             await line.ask("leave", game=table.game)
         except TableGone:

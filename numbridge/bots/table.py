@@ -14,7 +14,7 @@ from numbridge.tasks import delays
 
 _TURN_SHARE = 0.2  # of the turn that thinking may take at most
 _BANK_SHARE = 0.03  # of the bank
-_QUIET_S = 60.0  # without news for so long: ask what was missed
+_QUIET_S = 20.0  # without news for so long: ask whether anything was missed; less than most rooms' move limit
 _SHOWN_S = 5.0  # an accepted move shows within this, or something was missed
 _LIMIT_S = 10.0  # longest wait that a `limit` may ask for
 _STRIKES = 3  # refused as illegal so often at one version: leave the turn to the clock
