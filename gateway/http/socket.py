@@ -67,10 +67,10 @@ class Door:
         )
         try:
             await socket.prepare(request)
+            sink = sink_of(request.transport)
         except ConnectionResetError:  # gone before its upgrade was answered
             return socket
-        soft, hard = self._settings.outbox_soft_bytes, self._settings.outbox_hard_bytes
-        outbox = Outbox(sink_of(request.transport), soft, hard, self._metrics)
+        outbox = Outbox(sink, self._settings.outbox_soft_bytes, self._settings.outbox_hard_bytes, self._metrics)
         connection = Connection(
             socket,
             outbox,

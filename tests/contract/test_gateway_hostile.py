@@ -11,7 +11,8 @@ import pytest
 
 from tests.helpers.client import Client
 from tests.helpers.eventually import eventually
-from tests.unit.gateway.fakes import GAME, Cluster, Table
+from tests.unit.gateway.fakes import Cluster, Table
+from tests.unit.gateway.games import GAME
 from tests.unit.gateway.world import World, gateway
 
 PLAY = '{"op": "play", "ref": "x", "game": "' + GAME + '", "version": 0, "action": %s}'

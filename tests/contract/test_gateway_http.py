@@ -8,7 +8,9 @@ import pytest
 from numbridge.errors import Reason, Rejected
 from numbridge.v1 import common_pb2
 from tests.helpers.eventually import eventually
-from tests.unit.gateway.fakes import GAME, UNKNOWN_GAME, Cluster, a_seek, an_end
+from tests.unit.gateway.fake_services import a_seek, an_end
+from tests.unit.gateway.fakes import Cluster
+from tests.unit.gateway.games import GAME, UNKNOWN_GAME
 from tests.unit.gateway.world import World, gateway
 
 

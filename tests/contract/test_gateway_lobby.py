@@ -9,7 +9,9 @@ from numbridge.errors import Reason, Rejected
 from numbridge.v1 import lobby_pb2 as pb
 from tests.helpers.client import Client, Refused
 from tests.helpers.eventually import eventually
-from tests.unit.gateway.fakes import GAME, Cluster, a_seek
+from tests.unit.gateway.fake_services import a_seek
+from tests.unit.gateway.fakes import Cluster
+from tests.unit.gateway.games import GAME
 from tests.unit.gateway.world import gateway
 
 

@@ -10,7 +10,9 @@ from numbridge.routing import Owner
 from numbridge.v1 import table_pb2 as pb
 from tests.helpers.client import Refused
 from tests.helpers.eventually import eventually
-from tests.unit.gateway.fakes import GAME, OTHER_GAME, UNKNOWN_GAME, Cluster, an_end, refused
+from tests.unit.gateway.fake_services import an_end
+from tests.unit.gateway.fakes import Cluster, refused
+from tests.unit.gateway.games import GAME, OTHER_GAME, UNKNOWN_GAME
 from tests.unit.gateway.world import World, gateway
 
 
