@@ -53,11 +53,13 @@ class Client:
         return str(self.player["id"])
 
     async def connect(self, **hello: Any) -> Self:
-        """Opens the socket and says hello."""
+        """Opens the socket and says hello. Raises Refused if that is answered with an error."""
         self._socket = await self.session.ws_connect(f"{self.url}/ws", protocols=("numbridge.v1",), compress=0)
         self._reader = asyncio.create_task(self._read(self._socket))
         await self.send({"op": "hello", "token": self.token, **hello})
-        await self.wait("hello")
+        greeting = await self.wait(("hello", "error"))
+        if greeting["ev"] == "error":
+            raise Refused(greeting)
         return self
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -123,12 +125,18 @@ class Client:
         return answer
 
     async def wait(
-        self, ev: str, where: Callable[[Event], bool] = lambda _: True, *, since: int = 0, timeout_s: float = 15.0
+        self,
+        ev: str | tuple[str, ...],
+        where: Callable[[Event], bool] = lambda _: True,
+        *,
+        since: int = 0,
+        timeout_s: float = 15.0,
     ) -> Event:
-        """The first event `ev`, from index `since` on, for which `where` holds; waits for it if need be."""
+        """The first event `ev` (or one of several), from index `since` on, for which `where` holds."""
+        kinds = (ev,) if isinstance(ev, str) else ev
 
         def find() -> Event | None:
-            return next((e for e in self.events[since:] if e["ev"] == ev and where(e)), None)
+            return next((e for e in self.events[since:] if e["ev"] in kinds and where(e)), None)
 
         try:
             async with asyncio.timeout(timeout_s), self._news:

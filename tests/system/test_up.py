@@ -144,7 +144,7 @@ def test_without_a_cluster_a_command_says_so(tmp_path: Path, args: tuple[str, ..
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["gateway-1", "lobby-1", "ratings-1", "redis"])
+@pytest.mark.parametrize("name", ["gateway-1", "lobby-1", "ratings-1", "table-1", "redis", "nats"])
 async def test_a_killed_process_comes_back_and_the_club_goes_on(up: Cluster, members: Club, name: str) -> None:
     before = up.pid(name)
     up.kill(name)
