@@ -12,7 +12,7 @@ from numbridge.cli.ports import HOST
 from numbridge.local_servers import die_with_parent
 
 _PROBE_S = 2.0  # one question; longer means no
-_EVERY_S = 0.05
+_EVERY_S = 0.1
 _TAIL_BYTES = 4096
 
 

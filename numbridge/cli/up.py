@@ -53,9 +53,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the cluster; 0 after an orderly end, 1 after a forced one or if it can't be kept running."""
-    rooms = _checked_rooms(args.rooms)
-    data = DataDir(args.data or default_root())
     env = dict(os.environ)
+    named = env.get("NUMBRIDGE_ROOMS_FILE")
+    rooms = _checked_rooms(args.rooms or (Path(named) if named else None))
+    data = DataDir(args.data or default_root())
     if args.postgres:
         env["NUMBRIDGE_DATABASE_URL"] = args.postgres
     host = env.get("NUMBRIDGE_LISTEN_HOST") or HOST
