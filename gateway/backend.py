@@ -99,11 +99,13 @@ class Backend:
         claims = caller.claims if caller.claims is not None else await self._tokens.verify(token)
         caller.claims = claims
         try:
-            greeting = await self._players.arrive(caller, claims)
+            arrival = await self._players.arrive(caller, claims)
         except Rejected:
             caller.claims = None
             raise
-        return fx.Greeting(claims.player, claims.name, tuple(greeting.games), tuple(greeting.seeks), clock.now_ms())
+        return fx.Greeting(
+            claims.player, claims.name, arrival.games, arrival.seeks, clock.now_ms(), partial=arrival.partial
+        )
 
     async def _act(self, caller: Caller, message: wire.Play) -> fx.Result:
         who = _claims(caller)

@@ -4,11 +4,15 @@ A player may have several connections. The first one makes him present at the
 lobby and subscribes to his notices; after the last one he is absent, and his
 seeks end after the lobby's grace. A heartbeat says the whole truth every few
 seconds, so that a lost call or notice heals.
+
+Nobody is kept from a table because the lobby is away: a hello that it does not
+answer in time says so (`partial`), and a `games` event says the rest once it does.
 """
 
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
@@ -16,10 +20,11 @@ import structlog
 from gateway.metrics import Metrics
 from gateway.ports import Listener, Lobby, Notices, Ratings, Subscription
 from numbridge.clock import monotonic
-from numbridge.errors import Rejected
+from numbridge.errors import Reason, Rejected
 from numbridge.tasks import Tasks, forever
 from numbridge.tokens import Claims
 from numbridge.v1 import common_pb2, lobby_pb2
+from numbridge.wire import event
 
 log = structlog.get_logger("numbridge.gateway.players")
 
@@ -27,10 +32,21 @@ T = TypeVar("T")
 
 KEEP_S = 3.0  # between heartbeats; a lease at the lobby outlives three of them
 AGAIN_S = 0.5  # between heartbeats while the lobby does not answer
+GREET_S = 5.0  # how long a hello waits for the lobby; longer than it may hold answers after a loss of Redis
+GREETED_AGAIN_MOST = 100  # players that are told the rest after one heartbeat; others after the next
 LINGER_S = 20.0  # how long seeks are remembered after the last connection; longer than the lobby's grace
 SEATED_MOST = 32  # games announced lately, remembered for each player to drop repeats
 KNOWN_MOST = 50_000  # players remembered as known to the ratings service
 SEEKS_MOST = 64  # open seeks remembered for each player; the oldest is forgotten first
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What a player must know first. `partial`: the lobby did not say, there may be more."""
+
+    games: tuple[str, ...] = ()
+    seeks: tuple[str, ...] = ()
+    partial: bool = False
 
 
 class _Here:
@@ -39,6 +55,7 @@ class _Here:
     def __init__(self, claims: Claims) -> None:
         self.claims = claims
         self.listeners: set[Listener] = set()
+        self.unsure: set[Listener] = set()  # those whose hello was partial
         self.opening: asyncio.Task[Subscription] | None = None
         self.seeks: dict[str, lobby_pb2.Seek] = {}
         self.seated: deque[str] = deque(maxlen=SEATED_MOST)
@@ -90,7 +107,7 @@ class Players:
         if telling:
             await asyncio.wait(telling, timeout=timeout_s)
 
-    async def arrive(self, listener: Listener, claims: Claims) -> lobby_pb2.GreetReply:
+    async def arrive(self, listener: Listener, claims: Claims) -> Arrival:
         """A connection of the player's has come. From now on it hears his notices. Raises Rejected."""
         here = self._here.get(claims.player)
         if here is None:
@@ -104,12 +121,27 @@ class Players:
         try:
             await asyncio.shield(opening)
             self._know(claims)
-            return await self._in_turn(here, lambda: self._greet(here))
+            return await self._greeted(here, listener)
         except BaseException:
             self.leave(listener, claims.player)
             if opening.done() and here.opening is opening and (opening.cancelled() or opening.exception()):
                 here.opening = None  # the next connection subscribes anew
             raise
+
+    async def _greeted(self, here: _Here, listener: Listener) -> Arrival:
+        try:
+            async with asyncio.timeout(GREET_S):
+                reply = await self._in_turn(here, lambda: self._greet(here))
+        except TimeoutError:
+            pass
+        except Rejected as rejected:
+            if rejected.reason is not Reason.UNAVAILABLE:
+                raise
+        else:
+            return Arrival(tuple(reply.games), tuple(reply.seeks))
+        log.info("hello_partial")
+        here.unsure.add(listener)
+        return Arrival(seeks=tuple(here.seeks), partial=True)
 
     def leave(self, listener: Listener, player: str) -> None:
         """A connection has gone; fine if it is not known."""
@@ -117,6 +149,7 @@ class Players:
         if here is None or listener not in here.listeners:
             return
         here.listeners.discard(listener)
+        here.unsure.discard(listener)
         if not here.listeners:
             here.gone_at = monotonic()
             self._end(here)
@@ -167,6 +200,18 @@ class Players:
         reply = await self._lobby.greet(request)
         here.told = True
         return reply
+
+    async def _greet_again(self, here: _Here) -> None:
+        """The lobby answers again: the rest of a partial hello."""
+        try:
+            reply = await self._in_turn(here, lambda: self._greet(here))
+        except Rejected as rejected:  # after another heartbeat
+            log.info("still_partial", reason=str(rejected.reason))
+            return
+        text = event("games", games=list(reply.games), seeks=list(reply.seeks))
+        for listener in tuple(here.unsure):
+            listener.on_notice(text)
+        here.unsure.clear()
 
     async def _tell(self, here: _Here) -> None:
         """Brings the lobby's knowledge up to date, if it is not."""
@@ -222,6 +267,9 @@ class Players:
         for here in self._here.values():
             for seek in reply.ended:
                 here.seeks.pop(seek, None)
+        for here in [here for here in present.values() if here.unsure][:GREETED_AGAIN_MOST]:
+            if here.telling is None or here.telling.done():
+                self._tasks.spawn(self._greet_again(here), "greet_again")
         for notice in reply.seated:
             known = self._here.get(notice.player)
             if known is not None and known.listeners:

@@ -154,6 +154,8 @@ class Greeting(msgspec.Struct, frozen=True):
     games: tuple[str, ...]
     seeks: tuple[str, ...]
     server_at: int
+    partial: bool = False
+    """Games and seeks may be missing: the lobby is away. A `games` event will say."""
 
 
 class Posted(msgspec.Struct, frozen=True):

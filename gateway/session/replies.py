@@ -49,6 +49,7 @@ def hello(greeting: Greeting, ref: str | None) -> bytes:
         server_at=greeting.server_at,
         games=greeting.games,
         seeks=greeting.seeks,
+        partial=greeting.partial or None,
     )
 
 

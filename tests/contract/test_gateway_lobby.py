@@ -289,14 +289,20 @@ async def test_notices_are_not_subscribed_to_for_those_who_left() -> None:
         await eventually(lambda: cluster.notices.players["ada"] == [])
 
 
-async def test_while_the_lobby_is_away_hello_says_so_and_may_be_repeated() -> None:
+async def test_while_the_lobby_is_away_hello_is_partial_and_the_rest_follows() -> None:
+    """A player whose connection breaks meanwhile is not kept from his game: its clock runs."""
     cluster = Cluster()
     async with gateway(cluster) as world:
         hello = {"op": "hello", "token": world.token("ada")}
         cluster.lobby.refusal = Rejected(Reason.UNAVAILABLE, "the lobby is away")
         async with world.session.ws_connect(f"{world.url}/ws") as socket:
             await socket.send_json(hello)
-            assert (await socket.receive_json(timeout=5))["code"] == "unavailable"
+            said = await socket.receive_json(timeout=5)
+            assert (said["ev"], said["partial"], said["games"]) == ("hello", True, [])
+            cluster.lobby.greeting = pb.GreetReply(games=["g1"])
             cluster.lobby.refusal = None
+            assert await socket.receive_json(timeout=10) == {"ev": "games", "games": ["g1"], "seeks": []}
+        async with world.session.ws_connect(f"{world.url}/ws") as socket:
             await socket.send_json(hello)
-            assert (await socket.receive_json(timeout=5))["ev"] == "hello"
+            said = await socket.receive_json(timeout=5)
+            assert (said["ev"], said["games"], "partial" in said) == ("hello", ["g1"], False)
