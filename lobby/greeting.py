@@ -8,7 +8,7 @@ from lobby.adapters.redis_seeks import RedisSeeks
 from lobby.desk import Desk
 from lobby.gate import Gate
 from lobby.metrics import Metrics
-from lobby.notices import kept_for
+from lobby.notices import kept_for, seated_at
 from lobby.ports import Notice
 from lobby.seating import TOLD_MS
 from numbridge.clock import monotonic, now_ms
@@ -110,9 +110,15 @@ class Greeting:
         texts = await self._seats.told([game for _, game in wanted])
         found = []
         for (player, game), text in zip(wanted, texts, strict=True):
-            if text is not None and (notice := kept_for(game, player, text)) is not None:
+            notice = kept_for(game, player, text) if text is not None else await self._from_table(game, player)
+            if notice is not None:
                 found.append(notice)
         return found
+
+    async def _from_table(self, game: str, player: str) -> Notice | None:
+        """Redis came back empty while the two were being seated: only the table's own word is left."""
+        summary = await self._seats.get(game)
+        return seated_at(summary, player) if summary is not None else None
 
 
 def notices_of(found: Sequence[Notice]) -> list[lobby_pb2.PlayerNotice]:

@@ -1,9 +1,11 @@
 """What players are told, as texts of the client protocol."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from lobby.ports import Notice
-from lobby.stored import Match, Person
+from lobby.stored import Match, StoredSeek, Summary
 from numbridge.wire import event
 
 ENDED_REPLACED = "replaced"  # the player has posted another in that room
@@ -36,20 +38,28 @@ def rematch_asked(player: str, game: str, by: str) -> Notice:
 
 def seated(match: Match) -> tuple[Notice, Notice]:
     """Both players have a table."""
-    return _seated(match, "blue", match.blue, match.red), _seated(match, "red", match.red, match.blue)
+    return _seated(match, "blue", match.seeks), _seated(match, "red", match.seeks)
 
 
-def _seated(match: Match, color: str, who: Person, opponent: Person) -> Notice:
+def seated_at(game: Summary, player: str) -> Notice | None:
+    """The same, from what the table says, where nothing else is left of the match; None for a spectator."""
+    for color, who in (("blue", game.blue), ("red", game.red)):
+        if who.id == player:
+            return _seated(game, color)
+    return None
+
+
+def _seated(game: Match | Summary, color: str, seeks: Sequence[StoredSeek] = ()) -> Notice:
+    who, opponent = (game.blue, game.red) if color == "blue" else (game.red, game.blue)
     text = event(
         "seated",
-        game=match.game,
-        room=match.room,
+        game=game.game,
+        room=game.room,
         color=color,
         opponent={"id": opponent.id, "name": opponent.name, "rating": opponent.rating},
-        settings=match.settings,
+        settings=game.settings,
     )
-    seeks = tuple(seek.seek for seek in match.seeks if seek.player == who.id)
-    return Notice(who.id, text, match.game, seeks)
+    return Notice(who.id, text, game.game, tuple(seek.seek for seek in seeks if seek.player == who.id))
 
 
 class Told(msgspec.Struct, frozen=True):

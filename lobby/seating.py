@@ -30,6 +30,7 @@ _MOST_AT_ONCE = 128  # matches in hand; more stay in the stream
 _BLOCK_MS = 1_000
 _ABANDONED_MS = 8_000  # an entry that nobody has touched for so long is taken over; longer than one attempt
 _LOOK_EVERY_S = 2.0
+_FINISH_S = 4.0  # in a drain, for what is in hand
 _CERTAIN_S = 2.0  # a request whose answer is lost has taken effect by then, or never will
 _UNKNOWN_S = 45.0  # beyond the deadline: longest wait for certainty
 
@@ -56,6 +57,8 @@ class Seating:
         self._clock = clock
         self._tasks = Tasks()
         self._busy: set[str] = set()
+        self._leaving = False
+        self._reading = False
         self._free = asyncio.Semaphore(_MOST_AT_ONCE)
 
     @property
@@ -68,10 +71,11 @@ class Seating:
         await self._store.ensure_group()
 
     async def run(self) -> None:
-        """Reads entries until cancelled."""
+        """Reads entries until cancelled, or told to finish."""
         pauses = delays(0.05, 1.0)
         looked = float("-inf")
-        while True:
+        self._reading = True
+        while not self._leaving:
             try:
                 if monotonic() - looked >= _LOOK_EVERY_S:
                     looked = monotonic()
@@ -90,6 +94,7 @@ class Seating:
                 await self._again()
             else:
                 pauses = delays(0.05, 1.0)
+        self._reading = False
 
     async def _again(self) -> None:
         try:
@@ -98,16 +103,20 @@ class Seating:
             pass  # the next round finds out
 
     async def _begin(self, entries: list[Entry]) -> None:
-        for entry in entries:
-            if entry.game in self._busy:
+        fresh = [entry for entry in entries if entry.game not in self._busy]
+        if not fresh:
+            return
+        for entry, match in zip(fresh, await self._store.hold([entry.game for entry in fresh]), strict=True):
+            if match is None:
+                await self._store.drop_entry(entry)
                 continue
             await self._free.acquire()
             self._busy.add(entry.game)
-            self._tasks.spawn(self._work(entry), "seat")
+            self._tasks.spawn(self._work(entry, match), "seat")
 
-    async def _work(self, entry: Entry) -> None:
+    async def _work(self, entry: Entry, match: Match) -> None:
         try:
-            await self._seat(entry)
+            await self._seat(entry, match)
         except AWAY as error:
             # The entry stays in the stream; whoever finds it abandoned goes on with the same game id.
             log.warning("redis_away", game=entry.game, error=type(error).__name__)
@@ -115,11 +124,7 @@ class Seating:
             self._busy.discard(entry.game)
             self._free.release()
 
-    async def _seat(self, entry: Entry) -> None:
-        match = await self._store.hold(entry.game)
-        if match is None:
-            await self._store.drop_entry(entry)
-            return
+    async def _seat(self, entry: Entry, match: Match) -> None:
         made = await self._make(entry, match)
         if made.outcome is Making.MADE:
             told = notices.seated(match)
@@ -186,6 +191,13 @@ class Seating:
         ]
         await self._announcer.tell(said)
         self._metrics.seated("undone" if reopen else "given_up", (self._clock() - match.at) / 1000)
+
+    async def finish(self) -> None:
+        """Takes no more matches in hand and waits a while for those that are: nobody waits until others find them."""
+        self._leaving = True
+        end = monotonic() + _FINISH_S
+        while (self._reading or self._busy) and monotonic() < end:  # noqa: ASYNC110 - short, and rare
+            await asyncio.sleep(0.02)
 
     async def stop(self) -> None:
         """Lets go of what is in hand; others take it over."""

@@ -94,6 +94,7 @@ def build(
     app.part("grpc", parts.open_grpc, parts.close_grpc)
     app.on_drain("grpc", parts.close_grpc)
     app.on_drain("pools", parts.leave_pools)
+    app.on_drain("seating", parts.finish_seating)
     app.probe("nats", lambda: parts.nats.is_connected)
     app.probe("redis", lambda: parts.gate.reachable)
     return app
@@ -234,6 +235,10 @@ class Parts:
     async def leave_pools(self) -> None:
         """Other replicas take the pools over at once."""
         await self.pools.leave()
+
+    async def finish_seating(self) -> None:
+        """Whoever has been matched gets a table and hears of it, before this replica goes."""
+        await self.seating.finish()
 
     def _blocks_changed(self, change: Change) -> None:
         self.ratings.forget(change.room)
