@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 from numbridge.cli.child import Child
 from numbridge.cli.datadir import DataDir, Process, default_root
@@ -153,13 +154,19 @@ class _Up:
     async def _trim(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_S)
-            await asyncio.to_thread(self._data.trim_logs)
+            try:
+                await asyncio.to_thread(self._data.trim_logs)
+            except OSError as error:
+                _warn(f"logs can't be trimmed: {error}")
 
     def _write(self) -> None:
         """cluster.json, once all is ready and whenever a process has changed after that."""
         if not self._up:
             return
-        self._data.write(replace(self._plan.info, processes=[_process(child) for child in self._children]))
+        try:
+            self._data.write(replace(self._plan.info, processes=[_process(child) for child in self._children]))
+        except OSError as error:
+            _warn(f"cluster.json can't be written: {error}")
 
     def _announce(self, seconds: float) -> None:
         _say(f"\nNumbridge is up after {seconds:.1f} s:  {self._plan.info.url}\n")
@@ -183,8 +190,16 @@ def _process(child: Child) -> Process:
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    _print(line, sys.stdout)
 
 
 def _warn(line: str) -> None:
-    print(f"numbridge up: {line}", file=sys.stderr, flush=True)
+    _print(f"numbridge up: {line}", sys.stderr)
+
+
+def _print(line: str, out: TextIO) -> None:
+    """A terminal that has gone away must not take the cluster with it."""
+    try:
+        print(line, file=out, flush=True)
+    except OSError:
+        pass
