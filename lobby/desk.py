@@ -6,7 +6,7 @@ Judged in this order: limit, not_found or gone, forbidden, bad_seek.
 from lobby import notices
 from lobby.adapters.redis_seeks import Ended, Posted, RedisSeeks
 from lobby.matching.rules import compatible, in_range, may_meet
-from lobby.matching.seek import BadSeek, normalise
+from lobby.matching.seek import BadSeek, Wish, normalise
 from lobby.matching.settle import Coin, colors, settle
 from lobby.metrics import Metrics
 from lobby.ports import Announcer, Ratings
@@ -63,16 +63,14 @@ class Desk:
     async def post(self, request: lobby_pb2.PostSeekRequest) -> StoredSeek:
         """Posts a seek, or posts one again that Redis has lost."""
         player = request.player.id
-        if self._most:
-            mine = await self._seeks.of_player(player)
-            if sum(room != request.wish.room for room in mine) >= self._most:
-                raise self._too_many()
-        room = self._room(request.wish.room, player)
-        await self._check.free(player)
         try:
-            wish = normalise(wish_of(request.wish, room.limits), room.limits)
-        except BadSeek as error:
-            raise Rejected(Reason.BAD_SEEK, str(error)) from None
+            room, wish = self._checked(request)
+        except Rejected:
+            # What is wrong with the seek comes last: a full hand and a game under way are judged before it.
+            if self._most and await self._others(player, request.wish.room) >= self._most:
+                raise self._too_many() from None
+            await self._check.free(player)
+            raise
         now = now_ms()
         seek = StoredSeek(
             seek=request.seek,
@@ -88,9 +86,18 @@ class Desk:
             rated=wish.rated,
             want=wish.rating,
             avoid=tuple(sorted(await self._ratings.avoids(player))),
-            last=await self._seeks.last_opponent(player),
         )
         return await self._put(seek)
+
+    def _checked(self, request: lobby_pb2.PostSeekRequest) -> tuple[LobbyRoom, Wish]:
+        room = self._room(request.wish.room, request.player.id)
+        try:
+            return room, normalise(wish_of(request.wish, room.limits), room.limits)
+        except BadSeek as error:
+            raise Rejected(Reason.BAD_SEEK, str(error)) from None
+
+    async def _others(self, player: str, room: str) -> int:
+        return sum(other != room for other in await self._seeks.of_player(player))
 
     async def _put(self, seek: StoredSeek) -> StoredSeek:
         for _ in range(_TRIES):
@@ -160,7 +167,8 @@ class Desk:
     async def _could_meet_another(self, seek: StoredSeek, guest: str, room: LobbyRoom) -> bool:
         """A house bot accepts by itself, so the rule against the same pair twice in a row holds for it. Between
         people an acceptance is a choice, and the rule does not apply."""
-        if seek.last != guest and await self._seeks.last_opponent(guest) != seek.player:
+        host_met, guest_met = await self._seeks.last_opponent(seek.player), await self._seeks.last_opponent(guest)
+        if host_met != guest and guest_met != seek.player:
             return False
         core = seek.to_core(room.limits)
         others = await self._seeks.listed(room.id, _OTHERS)

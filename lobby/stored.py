@@ -49,7 +49,7 @@ class StoredSeek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rated: bool | None = None
     want: tuple[int, int] | None = None
     avoid: tuple[str, ...] = ()
-    last: str | None = None
+    last: str | None = None  # opponent of the latest game; filled in when the seek is read for matching
 
     @property
     def person(self) -> Person:

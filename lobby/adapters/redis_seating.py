@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from lobby import keys
+from lobby.adapters.redis_seeks import with_last
 from lobby.stored import Match, decode_match, encode
 from numbridge.redis_io import script
 
@@ -127,10 +128,13 @@ class RedisSeating:
         """Says that this replica still works on the entry, so that nobody claims it."""
         await self._redis.xclaim(keys.SEATING, keys.GROUP, self._replica, 0, [entry.id], justid=True)
 
-    async def hold(self, game: str) -> Match | None:
-        """Takes the match in hand; None if it has been seated or undone."""
-        text = await self._hold(keys=[keys.MATCHES, keys.HOLDERS], args=[game, self._replica])
-        return None if text is None else decode_match(text)
+    async def hold(self, games: Sequence[str]) -> list[Match | None]:
+        """Takes these matches in hand; None for one that has been seated or undone."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for game in games:
+                await self._hold(keys=[keys.MATCHES, keys.HOLDERS], args=[game, self._replica], client=pipe)
+            texts = await pipe.execute()
+        return [None if text is None else decode_match(text) for text in texts]
 
     async def seat(self, match: Match, entry: Entry, now: int, told: bytes, keep_ms: int) -> bool:
         """The table is there: seats the two and keeps what they are told. False if that was done before."""
@@ -152,7 +156,7 @@ class RedisSeating:
             entry.id,
             keys.GROUP,
         ]
-        seeks = match.seeks if reopen else ()
+        seeks = await with_last(self._redis, match.seeks) if reopen else []
         args.append(len(seeks))
         for seek in seeks:
             member = keys.in_order(seek.room, seek.since, seek.seek)

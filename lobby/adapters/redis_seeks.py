@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import msgspec
 from redis.asyncio import Redis
 
 from lobby import keys
@@ -54,7 +55,7 @@ class RedisSeeks:
 
     def __init__(self, redis: Redis) -> None:
         self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
-        self._post = script(redis, "lobby", "post_seek-6")
+        self._post = script(redis, "lobby", "post_seek-7")
         self._end = script(redis, "lobby", "end_seek-4")
         self._amend = script(redis, "lobby", "amend_seek-2")
 
@@ -62,7 +63,7 @@ class RedisSeeks:
         """Posts a seek; `most` open seeks a player, 0 for no limit. The text is the seek that made way, or the
         game that is in the way. Repeating it does nothing more."""
         code, detail = await self._post(
-            keys=[keys.SEEKS, keys.OPEN, keys.MINE, keys.SEATS, keys.CHANGES, keys.LEAVING],
+            keys=[keys.SEEKS, keys.OPEN, keys.MINE, keys.SEATS, keys.CHANGES, keys.LEAVING, keys.LAST],
             args=[
                 seek.seek,
                 encode(seek),
@@ -95,14 +96,14 @@ class RedisSeeks:
         return [seek for seek in found if seek is not None]
 
     async def all_of(self, room: str) -> AsyncIterator[list[StoredSeek]]:
-        """Every open seek of a room, in pages, oldest first."""
+        """Every open seek of a room, in pages, oldest first, with the players' latest opponents."""
         low, high = keys.room_range(room)
         while True:
             members = await self._redis.zrange(keys.OPEN, low, high, bylex=True, offset=0, num=_PAGE)
             if not members:
                 return
             found = await self.get([keys.name_in(member) for member in members])
-            yield [seek for seek in found if seek is not None]
+            yield await with_last(self._redis, [seek for seek in found if seek is not None])
             low = "(" + members[-1].decode()
 
     async def waiting(self, rooms: Sequence[str]) -> list[int]:
@@ -120,7 +121,7 @@ class RedisSeeks:
     async def last_opponent(self, player: str) -> str | None:
         """Opponent of the player's latest pairing."""
         text = await self._redis.hget(keys.LAST, player)
-        return None if text is None else text.decode().partition("|")[2]
+        return None if text is None else _opponent(text)
 
     async def amend(self, seek: StoredSeek) -> bool:
         """Replaces the stored form of a seek, if it still is open."""
@@ -166,6 +167,21 @@ class RedisSeeks:
         return entries[-1][0].decode(), [_change(fields) for _, fields in entries], lost
 
 
+async def with_last(redis: Any, seeks: Sequence[StoredSeek]) -> list[StoredSeek]:
+    """The seeks with the latest opponents of their players filled in."""
+    if not seeks:
+        return []
+    met = await redis.hmget(keys.LAST, [seek.player for seek in seeks])
+    return [
+        seek if text is None else msgspec.structs.replace(seek, last=_opponent(text))
+        for seek, text in zip(seeks, met, strict=True)
+    ]
+
+
+def _opponent(text: bytes) -> str:
+    return text.decode().partition("|")[2]
+
+
 def _id(entry: str) -> tuple[int, int]:
     at, _, number = entry.partition("-")
     return int(at), int(number or 0)
@@ -177,4 +193,6 @@ def _change(fields: dict[bytes, bytes]) -> Change:
     if what == "block":
         return Change(what, fields[b"r"].decode(), fields[b"s"].decode(), on=text == b"1")
     stored = None if text is None else decode_seek(text)
+    if stored is not None and (met := fields.get(b"l")):
+        stored = msgspec.structs.replace(stored, last=_opponent(met))
     return Change(what, fields[b"r"].decode(), fields[b"s"].decode(), stored)

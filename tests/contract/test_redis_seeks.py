@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+import msgspec
 import pytest_asyncio
 from redis.asyncio import Redis
 
@@ -239,7 +240,8 @@ async def _taken(store: Store) -> tuple[StoredSeek, StoredSeek, Entry]:
 
 async def test_a_seated_match_leaves_seats_and_what_was_told(store: Store) -> None:
     a, b, entry = await _taken(store)
-    match = await store.seating.hold(GAME)
+    [match] = await store.seating.hold([GAME])
+    assert match is not None
     assert match == match_of(GAME, a, b)
     assert await store.seating.seat(match, entry, 50, b"told", 60_000)
     assert not await store.seating.seat(match, entry, 51, b"told", 60_000)
@@ -248,7 +250,7 @@ async def test_a_seated_match_leaves_seats_and_what_was_told(store: Store) -> No
     assert await store.seats.told([GAME, OTHER]) == [b"told", None]
     assert await store.seeks.last_opponent("ada") == "bob"
     assert await store.seeks.last_opponent("bob") == "ada"
-    assert await store.seating.hold(GAME) is None
+    assert await store.seating.hold([GAME, OTHER]) == [None, None]
     assert await store.seating.pending() == 0
     assert await store.redis.xlen(keys.SEATING) == 0
     assert await store.seating.abandoned(0, 10) == []
@@ -256,7 +258,7 @@ async def test_a_seated_match_leaves_seats_and_what_was_told(store: Store) -> No
 
 async def test_an_undone_match_gives_the_seeks_back_with_their_age(store: Store) -> None:
     a, b, entry = await _taken(store)
-    match = await store.seating.hold(GAME)
+    [match] = await store.seating.hold([GAME])
     assert match is not None
     assert await store.seating.undo(match, entry, 900, reopen=True) == ["s-a", "s-b"]
     assert await store.seeks.listed("bridge", 10) == [a, b]
@@ -269,7 +271,7 @@ async def test_an_undone_match_gives_the_seeks_back_with_their_age(store: Store)
 
 async def test_an_undone_match_does_not_push_a_newer_seek_aside(store: Store) -> None:
     a, b, entry = await _taken(store)
-    match = await store.seating.hold(GAME)
+    [match] = await store.seating.hold([GAME])
     assert match is not None
     await store.seats.forget(GAME, 10**13, "ada")
     newer = stored_seek("s-new", "ada", since=9)
@@ -282,11 +284,11 @@ async def test_an_undone_match_does_not_push_a_newer_seek_aside(store: Store) ->
 async def test_only_the_holder_may_undo(store: Store) -> None:
     """A replica that fell silent comes back while another has taken the match in hand."""
     _, _, entry = await _taken(store)
-    match = await store.seating.hold(GAME)
+    [match] = await store.seating.hold([GAME])
     assert match is not None
     [again] = await store.rival.abandoned(0, 10)
     assert again == entry
-    assert await store.rival.hold(GAME) == match
+    assert await store.rival.hold([GAME]) == [match]
     assert await store.seating.undo(match, entry, 900, reopen=True) is None
     assert await store.seeks.listed("bridge", 10) == []
     assert await store.rival.undo(match, entry, 900, reopen=False) == []
@@ -393,9 +395,22 @@ async def test_both_must_ask_for_a_rematch_in_time(store: Store) -> None:
     assert keys.REMATCH not in await store.keys()
 
 
+async def test_a_seek_tells_whom_its_player_has_met_last(store: Store) -> None:
+    _, _, entry = await _taken(store)
+    [match] = await store.seating.hold([GAME])
+    assert match is not None
+    await store.seating.seat(match, entry, 50, b"told", 60_000)
+    at = await store.seeks.newest_change()
+    again = stored_seek("s-again", "ada", since=60)
+    assert await store.seeks.post(again, 3, False) == (Posted.POSTED, "")
+    met = msgspec.structs.replace(again, last="bob")
+    assert (await store.seeks.changes(at, 1))[1] == [Change("add", "bridge", "s-again", met)]
+    assert [page async for page in store.seeks.all_of("bridge")] == [[met]]
+
+
 async def test_latest_opponents_are_forgotten_in_time(store: Store) -> None:
     _, _, entry = await _taken(store)
-    match = await store.seating.hold(GAME)
+    [match] = await store.seating.hold([GAME])
     assert match is not None
     await store.seating.seat(match, entry, 50, b"told", 60_000)
     await store.presence.forget_old(0, 50)

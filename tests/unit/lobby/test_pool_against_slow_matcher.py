@@ -10,7 +10,7 @@ from lobby.matching.seek import Seek, Span, Wish
 from lobby.matching.tolerance import Tolerance
 from tests.unit.lobby.builders import SIX, core_seek
 
-PLAYERS = [f"p{number}" for number in range(12)]
+PLAYERS = [f"p{number}" for number in range(16)]
 
 
 def fits(a: Seek, b: Seek) -> bool:
@@ -89,14 +89,17 @@ def check(pool: Pool, waiting: dict[str, Seek], now: int, policy: Tolerance, *, 
     return bool(pairs)
 
 
+few = st.integers(1000, 1300)
 spans = st.tuples(st.integers(7, 12), st.integers(0, 5)).map(lambda t: Span(t[0], min(12, t[0] + t[1])))
-wants = st.one_of(st.none(), st.tuples(st.integers(1000, 2000), st.integers(0, 800)).map(lambda t: Span(t[0], sum(t))))
+wants = st.one_of(
+    st.none(), st.none(), st.tuples(st.integers(1000, 2000), st.integers(0, 800)).map(lambda t: Span(t[0], sum(t)))
+)
 wishes = st.builds(
     Wish,
-    blocks=st.sampled_from([None, None, "regular", "irregular"]),
+    blocks=st.sampled_from([None, None, None, "regular", "irregular"]),
     givens=st.one_of(st.none(), spans.filter(lambda span: span.hi > 7)),
-    highlight=st.sampled_from([None, None, True, False]),
-    rated=st.sampled_from([None, None, True, False]),
+    highlight=st.sampled_from([None, None, None, True, False]),
+    rated=st.sampled_from([None, None, None, True, False]),
     rating=wants,
 )
 people = st.sampled_from(PLAYERS)
@@ -104,8 +107,8 @@ adds = st.tuples(
     st.just("add"),
     people,
     wishes,
-    st.integers(1000, 2000),
-    st.frozensets(people, max_size=3),
+    st.one_of(few, st.integers(1000, 2000)),
+    st.frozensets(people, max_size=1),
     st.one_of(st.none(), people),
     st.integers(0, 30_000),
 )
@@ -128,8 +131,8 @@ policies = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(policies, st.lists(steps, max_size=40))
+@settings(max_examples=200, deadline=None)
+@given(policies, st.lists(steps, min_size=15, max_size=60))
 def test_nothing_forbidden_nothing_missed(policy: Tolerance, script: list[tuple[object, ...]]) -> None:
     pool, waiting, now = Pool(policy), dict[str, Seek](), 100_000
     for number, step in enumerate(script):

@@ -1,5 +1,5 @@
 --[[
-  Posts a seek; the player's open seek in the same room makes way.
+  Posts a seek; the player's open seek in the same room makes way. The change says whom the player has met last.
 
   Input:
     KEYS[1] seeks     hash  seek -> stored seek
@@ -8,6 +8,7 @@
     KEYS[4] seats     hash  player -> {game: [status, at]}
     KEYS[5] changes   stream of what happens to seeks
     KEYS[6] leaving   zset  player -> when the seeks end
+    KEYS[7] last      hash  player -> "at|opponent" of the latest pairing
     ARGV[1] seek
     ARGV[2] stored seek, JSON
     ARGV[3] player
@@ -20,21 +21,11 @@
   Output: {code, detail}
      1 posted; detail is the seek that made way, or ""
      2 it was open already
-    -1 too many open seeks
+    -1 too many open seeks (judged before the next)
     -2 the player has a game; detail is the game
 ]]
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   return {2, ''}
-end
-if ARGV[8] == '1' then
-  local seats = redis.call('HGET', KEYS[4], ARGV[3])
-  if seats then
-    for game, seat in pairs(cjson.decode(seats)) do
-      if seat[1] ~= 'adjourned' then
-        return {-2, game}
-      end
-    end
-  end
 end
 local mine = {g = ARGV[6], s = {}}
 local text = redis.call('HGET', KEYS[3], ARGV[3])
@@ -50,6 +41,16 @@ end
 if tonumber(ARGV[7]) > 0 and others >= tonumber(ARGV[7]) then
   return {-1, ''}
 end
+if ARGV[8] == '1' then
+  local seats = redis.call('HGET', KEYS[4], ARGV[3])
+  if seats then
+    for game, seat in pairs(cjson.decode(seats)) do
+      if seat[1] ~= 'adjourned' then
+        return {-2, game}
+      end
+    end
+  end
+end
 local old = mine.s[ARGV[4]]
 if old then
   local stored = redis.call('HGET', KEYS[1], old)
@@ -63,6 +64,7 @@ mine.s[ARGV[4]] = ARGV[1]
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], 0, ARGV[5])
 redis.call('HSET', KEYS[3], ARGV[3], cjson.encode(mine))
-redis.call('XADD', KEYS[5], 'MAXLEN', '~', 100000, '*', 'o', 'a', 'r', ARGV[4], 's', ARGV[1], 'j', ARGV[2])
+local met = redis.call('HGET', KEYS[7], ARGV[3]) or ''
+redis.call('XADD', KEYS[5], 'MAXLEN', '~', 100000, '*', 'o', 'a', 'r', ARGV[4], 's', ARGV[1], 'j', ARGV[2], 'l', met)
 redis.call('ZREM', KEYS[6], ARGV[3])
 return {1, old or ''}
