@@ -249,7 +249,7 @@ declare namespace NB {
     ghost: number | null;
     last: number;
     chain: number[];
-    won: Set<number>;
+    won: Record<string, Color>;
     active: boolean;
   }
 }

@@ -25,6 +25,39 @@ KEYS = {
 }
 
 
+LINE = """(() => {
+  const Real = WebSocket;
+  const line = { held: false, cut: false, frames: [], sockets: [], release() {
+    line.held = false;
+    for (const [take, event] of line.frames.splice(0)) take(event);
+  } };
+  window.line = line;
+  window.WebSocket = class extends Real {
+    constructor(url, protocols) {
+      super(line.cut ? `${url}-nowhere` : url, protocols);
+      line.sockets.push(this);
+    }
+    set onmessage(take) {
+      super.onmessage = (event) => (line.held ? line.frames.push([take, event]) : take.call(this, event));
+    }
+  };
+})()"""
+"""What lets a test slow a page's connection down or cut it."""
+
+AIM = """(async () => {
+  const e = [...document.querySelectorAll(%s)].find((e) => e.getClientRects().length && !e.disabled);
+  if (!e) return null;
+  e.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+  const middle = () => { const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; };
+  const before = middle();
+  await new Promise(requestAnimationFrame);
+  const [x, y] = middle();
+  if (x !== before[0] || y !== before[1]) return null; // still moving
+  return e.contains(document.elementFromPoint(x, y)) ? [x, y] : null;
+})()"""
+"""Where to press: the middle of what is meant, once it stands still and nothing lies over it."""
+
+
 class Page:
     """One page in a browser context of its own: storage and cookies are nobody else's."""
 
@@ -67,7 +100,7 @@ class Page:
                 return value
             await asyncio.sleep(0.02)
         text = await self.js("document.body.innerText")
-        raise BrowserError(f"not within {seconds} s: {expression}\nthe page says:\n{text[:1500]}")
+        raise BrowserError(f"not within {seconds} s: {expression}\nthe page says: {' / '.join(text.split())[:900]}")
 
     async def see(self, selector: str, seconds: float = WAIT_S) -> None:
         """Waits until something matching is on the page and not hidden."""
@@ -101,38 +134,54 @@ class Page:
             "Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features]
         )
 
-    async def offline(self, on: bool) -> None:
-        """Pulls the plug, or puts it back. Sockets that are open stay until they are closed by other means."""
-        await self.send(
-            "Network.emulateNetworkConditions", offline=on, latency=0, downloadThroughput=-1, uploadThroughput=-1
-        )
+    async def hold(self, on: bool) -> None:
+        """Keeps incoming frames back, as a slow line does; letting go hands them over in order."""
+        await self.js("void (window.line.held = true)" if on else "window.line.release()")
+
+    async def drop(self) -> None:
+        """Closes the page's connection behind its back."""
+        await self.js("window.line.sockets.at(-1).close()")
+
+    async def cut(self, on: bool) -> None:
+        """Pulls the plug: the connection is closed and new ones fail, until it is put back."""
+        await self.js(f"window.line.cut = {json.dumps(on)}")
+        if on:
+            await self.drop()
 
     async def click(self, selector: str) -> None:
-        """A click or tap, as the page is set, in the middle of the first visible match."""
+        """A click or tap, as the page is set, in the middle of the first match that can be seen and is not disabled."""
+        x, y = await self.until(AIM % json.dumps(selector))
+        if self.touch:
+            await asyncio.gather(
+                self.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}]),
+                self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[]),
+            )
+        else:
+            button = {"x": x, "y": y, "button": "left", "clickCount": 1}
+            await asyncio.gather(
+                self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y),
+                self.send("Input.dispatchMouseEvent", type="mousePressed", **button),
+                self.send("Input.dispatchMouseEvent", type="mouseReleased", **button),
+            )
+
+    async def choose(self, selector: str, value: str) -> None:
+        """Another value of a select or a field, as if chosen or typed."""
         await self.see(selector)
-        box = await self.js(
-            f"(() => {{ const e = [...document.querySelectorAll({json.dumps(selector)})].find(e => e.getClientRects().length);"
-            "e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect();"
-            "return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+        await self.js(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};"
+            "e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true})); })()"
         )
-        await (self._tap if self.touch else self._press)(*box)
 
-    async def _press(self, x: float, y: float) -> None:
-        await self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-
-    async def _tap(self, x: float, y: float) -> None:
-        await self.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        await self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    async def key(self, name: str, shift: bool = False) -> None:
-        """One key down and up, on whatever has the focus."""
-        code, number, text = KEYS.get(name, (f"Digit{name}", ord(name[0]), name))
-        extra = {"text": text} if text else {}
-        common = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": 8 if shift else 0}
-        await self.send("Input.dispatchKeyEvent", type="keyDown", **common, **extra)
-        await self.send("Input.dispatchKeyEvent", type="keyUp", **common)
+    async def keys(self, *names: str, shift: bool = False) -> None:
+        """Keys down and up, one after the other, on whatever has the focus."""
+        for name in names:
+            code, number, text = KEYS.get(name, (f"Digit{name}", ord(name[0]), name))
+            extra = {"text": text} if text else {}
+            common = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": 8 if shift else 0}
+            await asyncio.gather(
+                self.send("Input.dispatchKeyEvent", type="keyDown", **common, **extra),
+                self.send("Input.dispatchKeyEvent", type="keyUp", **common),
+            )
 
     async def write(self, text: str) -> None:
         """Types text into whatever has the focus."""
@@ -158,6 +207,7 @@ async def new_page(browser: Browser, context: str | None = None, languages: str 
     _listen(page)
     for domain in ("Page", "Runtime", "Network", "Log"):
         await page.send(f"{domain}.enable")
+    await page.send("Page.addScriptToEvaluateOnNewDocument", source=LINE)
     await page.resize(1366, 860)
     await page.dark(False)
     agent = await page.js("navigator.userAgent")

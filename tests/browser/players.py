@@ -1,7 +1,7 @@
 """Two visitors and a spectator at one table, acting through the page alone."""
 
 import asyncio
-from collections.abc import Callable
+import json
 from random import Random
 from typing import Any
 
@@ -44,9 +44,17 @@ class Seat:
 
     async def act(self, board: Board, move: Move) -> None:
         """Plays a move as a person would, and waits until the table has moved on."""
-        before = (await self.look()).version
+        before = await self.version()
         await self.start(board, move)
-        await self.page.until(f"Number(document.querySelector('.table-page').dataset.version) > {before}")
+        await self.reach(before + 1)
+
+    async def version(self) -> int:
+        """The version that the page shows."""
+        return int(await self.page.js("Number(document.querySelector('.table-page')?.dataset.version ?? -1)"))
+
+    async def reach(self, version: int) -> None:
+        """Waits until the page shows at least this version."""
+        await self.page.until(f"Number(document.querySelector('.table-page')?.dataset.version ?? -1) >= {version}")
 
     async def start(self, board: Board, move: Move) -> None:
         """Plays a move without waiting for what comes of it."""
@@ -72,18 +80,15 @@ class Seat:
         page = self.page
         if not await page.js("!!document.activeElement.closest('.board')"):
             await page.js("document.querySelector('.board [tabindex=\"0\"]').focus()")
-        if move.tile is not None:
-            await page.key(str(move.tile))
         here = int(await page.js("document.activeElement.dataset.i"))
         row, column = divmod(here, board.side)
         to_row, to_column = divmod(move.cell, board.side)
-        for _ in range(abs(to_row - row)):
-            await page.key("ArrowDown" if to_row > row else "ArrowUp")
-        for _ in range(abs(to_column - column)):
-            await page.key("ArrowRight" if to_column > column else "ArrowLeft")
-        await page.key("Enter")
-        if move.kind == "claim":
-            await page.key("Enter")
+        await page.keys(
+            *([] if move.tile is None else [str(move.tile)]),
+            *["ArrowDown" if to_row > row else "ArrowUp"] * abs(to_row - row),
+            *["ArrowRight" if to_column > column else "ArrowLeft"] * abs(to_column - column),
+            *["Enter"] * (2 if move.kind == "claim" else 1),
+        )
 
 
 async def board_of(url: str, game: str) -> Board:
@@ -96,58 +101,62 @@ async def board_of(url: str, game: str) -> Board:
     return Board(settings["side"], view["blocks"], solution, settings["variant"], settings["claim_price"])
 
 
-async def meet(url: str, room: str, one: Page, two: Page, wish: Callable[[Page], Any] | None = None) -> str:
-    """Brings two pages together in a room through the lobby; the game's id."""
+async def meet(url: str, room: str, one: Page, two: Page, wish: dict[str, str] | None = None) -> str:
+    """Brings two pages together in a room through the lobby; the game's id. `wish`: choices of the seek form by name."""
     for page in (one, two):
-        await page.open(f"{url}/")
-        await page.see(f".room[data-room='{room}'] [data-act=play]:not([disabled])")
+        await to_lobby(url, page)
+    card = f".room[data-room='{room}']"
     if wish is None:
-        await one.click(f".room[data-room='{room}'] [data-act=play]")
+        await one.click(f"{card} [data-act=play]")
     else:
-        await wish(one)
+        await one.click(f"{card} .choices summary")
+        for name, value in wish.items():
+            field = f"{card} input[name={name}]"
+            if await one.js(f"document.querySelector({json.dumps(field)})?.type") == "radio":
+                await one.click(f"{card} label:has(> input[name={name}][value='{value}'])")
+            else:
+                await one.choose(field, value)
+        await one.click(f"{card} [data-act=seek]")
     name = await one.text(".who-chip")
     await two.click(f".list.seeks [data-act=accept][aria-label*={name!r}]")
     for page in (one, two):
         await page.until("location.hash.startsWith('#/game/')")
-        await page.see(".board")
+        await page.see(".strip.own")
     return str(await one.js("location.hash.split('/')[2]"))
 
 
-async def seats(one: Page, two: Page, by_one: str, by_two: str) -> tuple[Seat, Seat]:
+async def to_lobby(url: str, page: Page) -> None:
+    """Goes to the lobby, by the shortest way, and waits until it is connected."""
+    if await page.js("location.origin") != url:
+        await page.open(f"{url}/")
+    else:
+        await page.hash("#/")
+    await page.see(".room [data-act=play]:not([disabled])")
+
+
+async def seats(one: Page, two: Page, by_one: str = "mouse", by_two: str = "mouse") -> tuple[Seat, Seat]:
     """The two as blue and red."""
-    await one.see(".strip.own")
     color = str(await one.js("document.querySelector('.strip.own').dataset.color"))
     first = Seat(one, color, by_one)
     second = Seat(two, "red" if color == "blue" else "blue", by_two)
     return (first, second) if color == "blue" else (second, first)
 
 
-async def play_out(board: Board, blue: Seat, red: Seat, seed: int, limit: int = 240) -> list[Move]:
+async def play_out(board: Board, blue: Seat, red: Seat, dice: Random, limit: int = 240) -> list[Move]:
     """Plays to the end: blue heads for the goal, red does a bit of everything. The moves made."""
-    dice = Random(seed)
     moves: list[Move] = []
-    for _ in range(limit):
-        for seat in (blue, red):
+    while len(moves) < limit:
+        for seat, other in ((blue, red), (red, blue)):
             seen = await seat.look()
             if seen.over:
                 return moves
             if not seen.mine:
                 continue
-            if seen.pie and seat is red and "pie" not in {move.kind for move in moves}:
+            if seen.pie and seat is red:
                 move = Move("pie")
             else:
                 move = purposeful(board, seen, "blue") if seat is blue else varied(board, seen, dice)
             await seat.act(board, move)
             moves.append(move)
-            await _both_at(blue, red)
+            await other.reach(await seat.version())
     raise AssertionError(f"no end after {len(moves)} moves")
-
-
-async def _both_at(blue: Seat, red: Seat) -> None:
-    """Waits until both pages show the same version."""
-    for _ in range(400):
-        versions = {(await seat.look()).version for seat in (blue, red)}
-        if len(versions) == 1:
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"the two pages stay apart: {versions}")

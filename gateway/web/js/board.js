@@ -6,7 +6,8 @@ import { blockBorders, chainLinks, circle, diamond, hexagon, notches, rimOf, sid
 import { MARK_MS } from "./tablestate.js";
 
 /**
- * @typedef {{g: SVGGElement, digit: SVGTextElement, badge: SVGPathElement, mark: SVGGElement | null}} Cell
+ * @typedef {{g: SVGGElement, digit: SVGTextElement, badge: SVGPathElement, mark: SVGGElement | null, name: string,
+ *   block: number, tint: string, shown: string}} Cell `shown` is all that the drawing depends on, to draw only what changed
  * @typedef {{
  *   cell?: (index: number, event: MouseEvent) => void,
  *   hover?: (index: number) => void,
@@ -36,7 +37,7 @@ export function emptyModel(n) {
     ghost: null,
     last: -1,
     chain: [],
-    won: new Set(),
+    won: {},
     active: false,
   };
 }
@@ -48,6 +49,7 @@ export function emptyModel(n) {
 export function createBoard(shape, reports = {}) {
   const { side: n, blocks, variant } = shape;
   const tint = tints(blocks, n);
+  const order = [...new Set(blocks)];
   /** @type {Cell[]} */
   const cells = [];
   const rows = Array.from({ length: n }, (_, row) =>
@@ -55,7 +57,8 @@ export function createBoard(shape, reports = {}) {
       "g",
       { role: "row" },
       Array.from({ length: n }, (_, column) => {
-        const cell = createCell(row * n + column, n, tint[blocks[row * n + column]]);
+        const block = blocks[row * n + column];
+        const cell = createCell(row * n + column, n, tint[block], order.indexOf(block) + 1);
         cells.push(cell);
         return cell.g;
       }),
@@ -85,11 +88,10 @@ export function createBoard(shape, reports = {}) {
     cells,
     /** @param {NB.BoardModel} model */
     update(model) {
-      for (let i = 0; i < cells.length; i++) drawCell(cells[i], i, model, n, blocks);
+      for (let i = 0; i < cells.length; i++) drawCell(cells[i], i, model);
       svg.classList.toggle("active", model.active);
       attr(chain, "d", chainLinks(model.chain, n) || null);
-      attr(won.blue, "d", wonRim(model, "b"));
-      attr(won.red, "d", wonRim(model, "r"));
+      for (const color of /** @type {NB.Color[]} */ (["blue", "red"])) attr(won[color], "d", wonRim(model.won, color));
     },
     /** Moves keyboard focus to a cell. @param {number} index */
     focus(index) {
@@ -97,32 +99,18 @@ export function createBoard(shape, reports = {}) {
     },
   };
 
-  /** @param {NB.BoardModel} model @param {string} letter */
-  function wonRim(model, letter) {
-    if (!model.won.size) return null;
-    const chosen = new Set();
-    for (const i of model.won) if (majority(model, i) === letter) chosen.add(blocks[i]);
+  /** @param {Record<string, NB.Color>} owners of blocks @param {NB.Color} color */
+  function wonRim(owners, color) {
+    const chosen = new Set(Object.keys(owners).filter((block) => owners[block] === color));
     return chosen.size ? rimOf(blocks, n, chosen) : null;
-  }
-
-  /** @param {NB.BoardModel} model @param {number} index */
-  function majority(model, index) {
-    let blue = 0;
-    let red = 0;
-    for (let i = 0; i < n * n; i++) {
-      if (blocks[i] !== blocks[index]) continue;
-      if (model.owners[i] === "b") blue++;
-      if (model.owners[i] === "r") red++;
-    }
-    return 2 * blue > n ? "b" : 2 * red > n ? "r" : ".";
   }
 }
 
 /** @param {(Node | null)[] | Node} children */
 const hidden = (children) => s("g", { "aria-hidden": "true", class: "deco" }, children);
 
-/** @param {number} index @param {number} n @param {number} tint @returns {Cell} */
-function createCell(index, n, tint) {
+/** @param {number} index @param {number} n @param {number} tint @param {number} block @returns {Cell} */
+function createCell(index, n, tint, block) {
   const { x, y } = centre(index, n);
   const digit = s("text", { class: "digit", y: 6.2 });
   const badge = s("path", { class: "badge" });
@@ -130,7 +118,6 @@ function createCell(index, n, tint) {
     "g",
     {
       role: "gridcell",
-      class: `cell tint-${tint}`,
       transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})`,
       tabindex: "-1",
       data: { i: index, cell: nameOf(index, n) },
@@ -142,18 +129,18 @@ function createCell(index, n, tint) {
     badge,
     digit,
   );
-  return { g, digit, badge, mark: null };
+  return { g, digit, badge, mark: null, name: nameOf(index, n), block, tint: `cell tint-${tint}`, shown: "" };
 }
 
-/** @param {Cell} cell @param {number} i @param {NB.BoardModel} model @param {number} n @param {string} blocks */
-function drawCell(cell, i, model, n, blocks) {
+/** @param {Cell} cell @param {number} i @param {NB.BoardModel} model */
+function drawCell(cell, i, model) {
   const owner = model.owners[i];
   const shown = model.field[i];
   const given = model.givens[i] !== ".";
-  const marks = model.marks.filter((mark) => mark.cell === nameOf(i, n) && model.now - mark.at < MARK_MS);
+  const marks = model.marks.filter((mark) => mark.cell === cell.name && model.now - mark.at < MARK_MS);
   const pending = model.pending?.index === i ? model.pending : null;
   const armed = model.armed === i;
-  let name = `cell ${cell.g.classList[1]}`;
+  let name = cell.tint;
   if (owner === "b") name += " blue";
   else if (owner === "r") name += " red";
   if (given) name += " given";
@@ -165,13 +152,16 @@ function drawCell(cell, i, model, n, blocks) {
   if (model.chain.includes(i)) name += " linked";
   if (armed) name += " armed";
   if (pending) name += ` pending by-${pending.by}`;
-  attr(cell.g, "class", name);
   const ghost = shown === "." && model.ghost !== null && (armed || model.candidates.has(i)) ? String(model.ghost) : "";
   const text = pending?.digit ? String(pending.digit) : shown !== "." ? shown : marks.length ? "" : ghost;
+  const all = `${name}|${text}|${model.focus === i}|${marks.map((mark) => mark.at)}`;
+  if (all === cell.shown) return;
+  cell.shown = all;
+  attr(cell.g, "class", name);
   setText(cell.digit, text);
   attr(cell.badge, "d", owner === "b" ? BADGE.b : owner === "r" ? BADGE.r : given ? PLATE : null);
   attr(cell.g, "tabindex", model.focus === i ? "0" : "-1");
-  attr(cell.g, "aria-label", labelOf(i, model, n, blocks, marks));
+  attr(cell.g, "aria-label", labelOf(cell, i, model, marks));
   drawMarks(cell, marks, model.now);
 }
 
@@ -197,16 +187,16 @@ function drawMarks(cell, marks, now) {
 
 /**
  * A cell's name for screen readers: where it is, what stands there, whose it is.
- * @param {number} i @param {NB.BoardModel} model @param {number} n @param {string} blocks @param {NB.Mark[]} marks
+ * @param {Cell} cell @param {number} i @param {NB.BoardModel} model @param {NB.Mark[]} marks
  */
-function labelOf(i, model, n, blocks, marks) {
-  const parts = [nameOf(i, n)];
+function labelOf(cell, i, model, marks) {
+  const parts = [cell.name];
   const digit = model.field[i];
   if (digit === ".") parts.push(t("cell.empty"));
   else parts.push(t(model.givens[i] !== "." ? "cell.given" : "cell.digit", { digit }));
   const owner = model.owners[i];
   if (owner !== ".") parts.push(t(owner === "b" ? "color.blue" : "color.red"));
-  parts.push(t("cell.block", { block: [...new Set(blocks)].indexOf(blocks[i]) + 1 }));
+  parts.push(t("cell.block", { block: cell.block }));
   for (const mark of marks) parts.push(t("cell.miss", { digit: mark.digit }));
   if (model.candidates.has(i)) parts.push(t("cell.candidate"));
   if (model.pending?.index === i) parts.push(t("cell.pending"));

@@ -31,7 +31,7 @@ export function boardModel(table, ui, pending, now, canMove) {
   if (pointed >= 0) model.lit = areas(pointed, view.blocks, n);
   if (picking && digit !== undefined && view.settings.highlight) model.candidates = candidates(view, digit, n);
   if (canMove && (digit !== undefined || !view.hand?.length)) model.claimable = claimable(view);
-  if (pending) {
+  if (pending && pending.version === table.version) {
     const index = indexOf(pending.action.cell, n);
     if (index >= 0) {
       const places = pending.action.kind === "place";
@@ -43,11 +43,8 @@ export function boardModel(table, ui, pending, now, canMove) {
     model.chain = named.length ? named : shortestChain(view.owners, over.result, n);
   }
   if (view.settings.variant === "domains") {
-    const owners = blockOwners(view, n);
-    for (let i = 0; i < n * n; i++) {
-      const owner = owners[view.blocks[i]];
-      if (owner && (!over || owner === over.result)) model.won.add(i);
-    }
+    const owners = Object.entries(blockOwners(view, n));
+    model.won = Object.fromEntries(owners.filter(([, owner]) => !over || owner === over.result));
   }
   return model;
 }

@@ -53,7 +53,7 @@ export function createHeader(el, session, onLang) {
     const was = session.me !== null;
     const away = status === "waiting" || (status === "connecting" && was);
     attr(line, "data-status", status);
-    setText(line, away ? t("line.reconnecting") : status === "refused" ? t("line.refused") : "");
+    setText(line, away ? t("line.reconnecting") : status === "refused" ? t(session.expired ? "error.unauthorized" : "line.refused") : "");
     const { me } = session;
     who.hidden = !me;
     setText(who, me?.name ?? "");

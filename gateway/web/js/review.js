@@ -50,6 +50,7 @@ export function reviewPage({ params, rooms, title }) {
     let hover = -1;
     let solved = false;
     const board = createBoard({ side: n, blocks: deal.blocks, variant: settings.variant, label: t("table.board") }, { hover: (i) => paint(i), key: onKey });
+    board.el.classList.add("still");
     const hands = { red: handLine("red"), blue: handLine("blue") };
     const slider = h("input", { type: "range", min: 0, max: all.length - 1, "aria-label": t("review.position"), on: { input: () => go(Number(slider.value)) } });
     const what = h("p", { class: "hint", "aria-live": "polite" });
@@ -125,11 +126,9 @@ export function reviewPage({ params, rooms, title }) {
         marks: now.miss ? [{ ...now.miss, by: now.move?.by ?? "blue", at: 0 }] : [],
         last: indexOf(now.move?.cell, n),
         lit: pointed >= 0 ? areas(pointed, deal.blocks, n) : new Set(),
+        won: settings.variant === "domains" ? blockOwners({ blocks: deal.blocks, owners: now.owners }, n) : {},
         chain: end?.reason === "connection" ? shortestChain(now.owners, end.result === "red" ? "red" : "blue", n) : [],
       };
-      const owners = settings.variant === "domains" ? blockOwners({ blocks: deal.blocks, owners: now.owners }, n) : {};
-      for (let i = 0; i < n * n; i++) if (owners[deal.blocks[i]]) model.won.add(i);
-      board.el.classList.toggle("still", true);
       board.update(model);
     }
 

@@ -23,6 +23,7 @@ export class Session extends Emitter {
     /** @type {Map<string, NB.Event>} `seated` events of this page's life, by game */
     this.seats = new Map();
     this.guestsOff = false;
+    this.expired = false;
     this.socket.on("ready", (event) => this.#ready(event));
     this.socket.on("event", (event) => this.#event(event));
     this.socket.on("status", (status) => this.emit("status", status));
@@ -76,6 +77,7 @@ export class Session extends Emitter {
   async #token() {
     const kept = prefs.get("token");
     if (kept) return kept;
+    if (this.expired) throw Object.assign(new Error("expired"), { code: "forbidden" });
     try {
       const guest = await api.createGuest(null);
       // two tabs opened together: the first one's guest wins
@@ -91,9 +93,11 @@ export class Session extends Emitter {
     }
   }
 
+  /** A guest whose token has expired comes back as another; a member of the club must come in through its page again. */
   #forgetToken() {
     prefs.set("token", null);
     this.me = null;
+    this.expired = !this.isGuest;
   }
 
   /** @param {NB.Event} event */

@@ -77,7 +77,13 @@ export class Socket extends Emitter {
       return;
     }
     if (this.ws || this.status !== "connecting") return;
-    const ws = new WebSocket(this.url, "numbridge.v1");
+    let ws;
+    try {
+      ws = new WebSocket(this.url, "numbridge.v1");
+    } catch {
+      this.#retry(); // a browser may refuse at once what it is told to block
+      return;
+    }
     this.ws = ws;
     ws.onopen = () => {
       this.#watchSilence();

@@ -32,6 +32,7 @@ export function createStrip(color, own) {
     h("span", { class: "bar", "aria-hidden": "true" }, bar),
   );
   let tilesShown = -1;
+  let barShown = "";
 
   return {
     el,
@@ -67,7 +68,9 @@ export function createStrip(color, own) {
       attr(left, "aria-label", t("table.move_time"));
       attr(bank, "aria-label", t("table.game_time"));
       el.classList.toggle("low", running && (clock[color] < 30_000 || (clock.move ?? Infinity) < 10_000));
-      bar.style.setProperty("transform", `scaleX(${running ? clock.share.toFixed(4) : 0})`);
+      const scale = `scaleX(${running ? (Math.ceil(clock.share * 100) / 100).toFixed(2) : 0})`;
+      if (scale !== barShown) bar.style.setProperty("transform", scale);
+      barShown = scale;
     },
   };
 }

@@ -1,12 +1,17 @@
 // One table as the server sees it: joins, heals gaps, comes back after a drop, and carries actions through.
 // Emits `change` (the event that caused it, or null), `refused` (a ProtocolError) and `missing`.
+import * as api from "./api.js";
 import { Emitter } from "./emitter.js";
 import { LOST, ProtocolError } from "./socket.js";
 import { apply, fromState, historyIsPartial } from "./tablestate.js";
 
-/** @typedef {{ref: string, action: NB.Action, version: number, tries: number, by: NB.Color}} Pending */
+/**
+ * @typedef {{ref: string, action: NB.Action, version: number, tries: number, by: NB.Color, done: number}} Pending
+ *   `version` is the one it was played at, `done` the one that the server said it led to
+ */
 
 const TRIES = 8;
+const PEEK_MS = 3000;
 const SOON = new Set(["unavailable", "limit", "internal"]);
 
 export class TableLink extends Emitter {
@@ -26,11 +31,26 @@ export class TableLink extends Emitter {
     this.offs = [
       session.on("ready", () => void this.#join()),
       session.on("event", (event) => this.#event(event)),
+      session.on("status", () => void this.#peek()),
     ];
   }
 
   start() {
     if (this.session.open) void this.#join();
+    else void this.#peek();
+  }
+
+  /** Where guests cannot play there is no connection; a game can be watched all the same. */
+  async #peek() {
+    if (!this.session.guestsOff || this.stopped) return;
+    try {
+      const { version, view } = await api.game(this.game);
+      this.table = fromState({ ev: "state", game: this.game, version, view }, this.table);
+      this.emit("change", null);
+    } catch (error) {
+      if (/** @type {any} */ (error).code === "not_found") this.emit("missing");
+    }
+    if (this.table?.view.status !== "over") this.#later(() => void this.#peek(), PEEK_MS);
   }
 
   stop() {
@@ -44,7 +64,7 @@ export class TableLink extends Emitter {
   play(action) {
     const you = this.table?.view.you;
     if (!this.table || !you || this.pending) return;
-    this.pending = { ref: this.session.socket.newRef(), action, version: this.table.version, tries: 0, by: you };
+    this.pending = { ref: this.session.socket.newRef(), action, version: this.table.version, tries: 0, by: you, done: Infinity };
     this.emit("change", null);
     void this.#send();
   }
@@ -57,7 +77,8 @@ export class TableLink extends Emitter {
       const answer = await this.session.request("play", { game: this.game, version, action }, ref);
       if (this.pending !== pending) return;
       // the events say what happened; should they be missing, ask for them
-      if (this.table && this.table.version >= (answer.version ?? 0)) this.#settle();
+      pending.done = answer.version ?? 0;
+      if (this.table && this.table.version >= pending.done) this.#settle();
       else this.#later(() => this.pending === pending && void this.#join(), 1500);
     } catch (error) {
       if (this.pending !== pending || !(error instanceof ProtocolError)) return;
@@ -123,13 +144,8 @@ export class TableLink extends Emitter {
 
   /** @param {NB.Event} event */
   #changed(event) {
-    const pending = this.pending;
-    if (pending && this.table) {
-      const own = event.ev === "move" && event.by === pending.by;
-      const past = event.ev === "state" && event.version > pending.version;
-      const offered = event.ev === "offer" || event.ev === "over" || event.ev === "adjourned" || event.ev === "resumed";
-      if (own || past || offered) this.pending = null;
-    }
+    // only the answer tells whether the action took effect: an event of the same player's may be another tab's
+    if (this.pending && this.table && this.table.version >= this.pending.done) this.pending = null;
     this.emit("change", event);
   }
 

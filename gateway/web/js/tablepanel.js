@@ -7,7 +7,7 @@ import { createMoveList } from "./movelist.js";
 import { endingOf } from "./reasons.js";
 import { gameWords, variantName } from "./settingswords.js";
 import { sign } from "./strip.js";
-import { entries, historyIsPartial, other } from "./tablestate.js";
+import { entries, historyIsPartial, mayOffer, other } from "./tablestate.js";
 
 /**
  * @typedef {"resign" | "offer_draw" | "accept_draw" | "decline_draw" | "offer_adjourn" | "accept_adjourn"
@@ -47,11 +47,11 @@ export function createPanel(acts) {
       setText(early, t("table.moves_in_review"));
       const here = table.presence?.watchers ?? 0;
       setText(watchers, here ? t("table.watchers", { n: here }) : "");
-      const next = JSON.stringify([view.status, view.offer, view.you, view.to_move, state, table.over]);
+      const next = JSON.stringify([table.version, view.status, view.offer, view.you, view.to_move, state, table.over]);
       if (next === shape) return;
       shape = next;
       drawOffer(view, state.busy);
-      drawButtons(view, state);
+      drawButtons(table, state);
       drawResult(table, state);
     },
     /** @param {{move: number | null}} left */
@@ -84,23 +84,20 @@ export function createPanel(acts) {
     fill(offer, h("p", { text: t(mine ? `offer.${open.kind}_sent` : `offer.${open.kind}_got`, { name: view.players[open.by].name }) }), h("div", { class: "row" }, answers));
   }
 
-  /** @param {NB.View} view @param {{busy: boolean}} state */
-  function drawButtons(view, { busy }) {
+  /** @param {NB.Table} table @param {{busy: boolean}} state */
+  function drawButtons(table, { busy }) {
+    const { view } = table;
     if (!view.you || view.status === "over") {
       fill(buttons);
       return;
     }
-    const mayOffer = view.status === "playing" && view.to_move === view.you && !view.offer;
     if (view.status === "adjourned") {
       fill(buttons, view.offer?.by === view.you ? null : act("resume", "primary", busy), act("resign", "", busy));
       return;
     }
-    fill(
-      buttons,
-      act("offer_draw", "", busy || !mayOffer, mayOffer ? "" : t("why.offer_turn")),
-      act("offer_adjourn", "", busy || !mayOffer, mayOffer ? "" : t("why.offer_turn")),
-      act("resign", "", busy),
-    );
+    const may = mayOffer(table);
+    const why = may ? "" : t("why.offer_turn");
+    fill(buttons, act("offer_draw", "", busy || !may, why), act("offer_adjourn", "", busy || !may, why), act("resign", "", busy));
   }
 
   /** @param {TableAct} kind @param {string} cls @param {boolean} off @param {string} [why] */

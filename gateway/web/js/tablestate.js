@@ -61,29 +61,34 @@ export function apply(table, event, now) {
     const over = chain ? { ...table.over, chain } : table.over;
     return { table: { ...table, history, over: /** @type {NB.Over | null} */ (over) }, gap: false, applied: false };
   }
-  const moved = { ...table, version: event.version, history };
+  const moved = { ...table, version: event.version, history, view: afterEvent(table.view, event, now) };
+  if (event.ev === "over") moved.over = { result: event.result, reason: event.reason, chain: event.chain ?? null };
+  return { table: moved, gap: false, applied: true };
+}
+
+/** @param {NB.View} view @param {NB.Event} event @param {number} now @returns {NB.View} */
+function afterEvent(view, event, now) {
   switch (event.ev) {
     case "move":
-      return { table: { ...moved, view: afterMove(table.view, event, now) }, gap: false, applied: true };
+      return afterMove(view, event, now);
     case "offer":
-      return { table: { ...moved, view: afterOffer(table.view, event) }, gap: false, applied: true };
+      return { ...view, offer: event.state === "open" ? { kind: event.kind, by: event.by } : null };
     case "adjourned":
-      return {
-        table: { ...moved, view: { ...table.view, status: "adjourned", offer: null, clock: stopped(table.view, event) } },
-        gap: false,
-        applied: true,
-      };
+      return { ...view, status: "adjourned", offer: null, clock: stopped(view, event) };
     case "resumed":
-      return {
-        table: {
-          ...moved,
-          view: { ...table.view, status: "playing", offer: null, clock: event.clock ?? table.view.clock },
-        },
-        gap: false,
-        applied: true,
-      };
+      return { ...view, status: "playing", offer: null, clock: event.clock ?? view.clock };
     default:
-      return { table: afterOver(moved, event), gap: false, applied: true };
+      return {
+        ...view,
+        status: "over",
+        result: event.result,
+        reason: event.reason,
+        to_move: null,
+        moves_left: 0,
+        pie: false,
+        offer: null,
+        clock: stopped(view, event),
+      };
   }
 }
 
@@ -146,36 +151,21 @@ function afterMove(view, event, now) {
   };
 }
 
-/** @param {NB.View} view @param {NB.Event} event @returns {NB.View} */
-function afterOffer(view, event) {
-  const open = event.state === "open";
-  return { ...view, offer: open ? { kind: event.kind, by: event.by } : null };
-}
-
-/** @param {NB.Table} table @param {NB.Event} event @returns {NB.Table} */
-function afterOver(table, event) {
-  const { result, reason } = event;
-  return {
-    ...table,
-    over: { result, reason, chain: event.chain ?? null },
-    view: {
-      ...table.view,
-      status: "over",
-      result,
-      reason,
-      to_move: null,
-      moves_left: 0,
-      pie: false,
-      offer: null,
-      clock: stopped(table.view, event),
-    },
-  };
-}
-
 /** The move list in order. @param {NB.Table} table @returns {NB.Entry[]} */
 export function entries(table) {
   return Object.values(table.history).sort((a, b) => a.version - b.version);
 }
+
+/** Whether the viewer may offer something now: on the own turn, once a turn. @param {NB.Table} table */
+export function mayOffer({ view, history }) {
+  if (view.status !== "playing" || !view.you || view.to_move !== view.you || view.offer) return false;
+  const all = Object.values(history);
+  const turn = Math.max(0, ...all.filter(({ kind }) => MOVES.has(kind)).map(({ version }) => version));
+  return !all.some((entry) => entry.version > turn && OFFERS.has(entry.kind) && entry.by === view.you);
+}
+
+const MOVES = new Set(["place", "claim", "exchange", "pie", "burn", "pass"]);
+const OFFERS = new Set(["offer_draw", "offer_adjourn"]);
 
 /** Whether the move list lacks entries from before this viewer came. @param {NB.Table} table */
 export const historyIsPartial = (table) => Object.keys(table.history).length < table.version;

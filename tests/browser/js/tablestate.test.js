@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apply, entries, fromState, historyIsPartial } from "../../../gateway/web/js/tablestate.js";
+import { apply, entries, fromState, historyIsPartial, mayOffer } from "../../../gateway/web/js/tablestate.js";
 
 /** @param {Partial<NB.View>} [changes] @returns {NB.View} */
 function view(changes = {}) {
@@ -123,4 +123,17 @@ test("over ends everything; presence and rated carry no version", () => {
   now = apply(now, { ev: "rated", game: "g", variant: "blitz", ...change }, 0).table;
   assert.deepEqual(now.rated, { blue: change });
   assert.equal(now.version, 1);
+});
+
+test("one offer a turn, on the own turn, and none while one is open", () => {
+  let now = table();
+  assert.equal(mayOffer(now), true);
+  now = apply(now, { ev: "offer", game: "g", version: 1, kind: "draw", by: "blue", state: "open" }, 0).table;
+  assert.equal(mayOffer(now), false);
+  now = apply(now, { ev: "offer", game: "g", version: 2, kind: "draw", by: "blue", state: "declined" }, 0).table;
+  assert.equal(mayOffer(now), false);
+  now = apply(now, move(3, { kind: "exchange" }), 0).table;
+  assert.equal(mayOffer(now), false);
+  now = apply(now, move(4, { by: "red", kind: "exchange", to_move: "blue" }), 0).table;
+  assert.equal(mayOffer(now), true);
 });
