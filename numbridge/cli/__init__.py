@@ -12,7 +12,11 @@ status       workers, shards, games, seeks, lag
 drain        moves a worker's tables elsewhere
 token        signs a player's token
 cluster      where a running cluster is: its data folder, or NUMBRIDGE_* settings
-deal, replay, bot
+inside       a short visit to it: NATS, who owns what, gRPC calls
+deal         fields, for eyes and for tests
+replay       checks game records
+bot          players by deduction
+errors       one line and an exit code
 
 A command module has `add_parser(subparsers)` and `run(args) -> exit code`; heavy
 imports belong inside `run`.
