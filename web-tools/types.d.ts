@@ -22,7 +22,6 @@ declare namespace NB {
     id: string;
     name: string;
     rating?: number | null;
-    bot?: boolean;
   }
 
   interface Clock {

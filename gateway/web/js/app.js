@@ -84,6 +84,9 @@ async function start() {
   document.documentElement.lang = code;
   header.draw();
   session.on("seated", seated);
+  session.on("event", (event) => {
+    if (event.ev === "seating_failed") notice(i18n.t("error.unavailable"), "bad");
+  });
   addEventListener("hashchange", open);
   open();
   void rooms.refresh();

@@ -30,5 +30,5 @@ export function inOrder(seeks, me) {
   return Object.values(seeks).sort((a, b) => mine(a) - mine(b) || a.since - b.since || (a.seek < b.seek ? -1 : 1));
 }
 
-/** The club's own bots say so in their name or by a flag. @param {NB.Player} player */
-export const isBot = (player) => player.bot === true || /^bot[-_. ]/i.test(player.id) || /^bot\b/i.test(player.name);
+/** The club's own bots say so in their id, or in their name where they are guests. @param {NB.Player} player */
+export const isBot = (player) => player.id.startsWith("house-") || player.name.startsWith("House bot ");

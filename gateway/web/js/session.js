@@ -1,5 +1,5 @@
 // Who plays here, over which connection, and what the server last said about it.
-// Emits: `ready` (after every hello), `status`, `event`, `mine` (own seeks or games changed), `identity`, `seated`.
+// Emits: `ready` (after every hello), `status`, `event`, `mine` (own games changed), `identity`, `seated`.
 import * as api from "./api.js";
 import { Emitter } from "./emitter.js";
 import { lang } from "./i18n.js";
@@ -16,12 +16,8 @@ export class Session extends Emitter {
     this.socket = new Socket(url.href, () => this.#token(), lang);
     /** @type {NB.Player | null} */
     this.me = null;
-    /** @type {Set<string>} ids of own open seeks */
-    this.seeks = new Set();
     /** @type {Set<string>} ids of own unfinished games */
     this.games = new Set();
-    /** @type {Map<string, NB.Event>} `seated` events of this page's life, by game */
-    this.seats = new Map();
     this.guestsOff = false;
     this.expired = false;
     this.socket.on("ready", (event) => this.#ready(event));
@@ -103,7 +99,6 @@ export class Session extends Emitter {
   /** @param {NB.Event} event */
   #ready(event) {
     this.me = event.player;
-    this.seeks = new Set(event.seeks);
     this.games = new Set(event.games);
     this.emit("identity");
     this.emit("mine");
@@ -114,15 +109,13 @@ export class Session extends Emitter {
   #event(event) {
     if (event.ev === "seated") {
       this.games.add(event.game);
-      this.seats.set(event.game, event);
-      this.seeks.clear();
       this.emit("mine");
       this.emit("seated", event);
     } else if (event.ev === "over" && this.games.delete(event.game)) {
       this.emit("mine");
-    } else if (event.ev === "seek_removed" && this.seeks.delete(event.seek)) {
-      this.emit("mine");
-    } else if (event.ev === "seek_ended" && this.seeks.delete(event.seek)) {
+    } else if (event.ev === "games") {
+      // the rest of a hello that was partial
+      this.games = new Set(event.games);
       this.emit("mine");
     }
     this.emit("event", event);

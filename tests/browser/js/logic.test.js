@@ -105,7 +105,7 @@ test("a snapshot of seeks replaces what was there: no ghosts", () => {
   assert.equal(applySeeks(seeks, { ev: "seek_removed", seek: "gone" }), seeks);
   seeks = applySeeks(seeks, { ev: "seeks", seeks: [seek("d")] });
   assert.deepEqual(Object.keys(seeks), ["d"]);
-  assert.ok(isBot({ id: "bot-3", name: "Ada" }) && !isBot({ id: "x", name: "Botha" }));
+  assert.ok(isBot({ id: "house-3", name: "Ada" }) && isBot({ id: "x", name: "House bot 2" }) && !isBot({ id: "x", name: "Housebotham" }));
 });
 
 test("addresses name pages; what is unknown is the lobby", () => {
