@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system lint format proto clean
+.PHONY: help setup play test unit system chaos lint format proto clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ unit: setup ## run the tests that start no cluster
 
 system: setup ## run the tests of a whole cluster
 	@$(PYTEST) tests/system $(ARGS)
+
+chaos: setup ## kill, pause and restart a cluster under load for SECONDS (300), with SEED (1)
+	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1) $(ARGS)
 
 lint: setup ## check style, types and generated files
 	$(BIN)/ruff check .

@@ -16,7 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="faults under load, and an audit")
     parser.add_argument("--seconds", type=float, default=300.0, help="how long faults come (300)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of faults and of the players' dice (1)")
-    parser.add_argument("--players", type=int, default=32, help="two to a game (32)")
+    parser.add_argument("--players", type=int, default=48, help="two to a game (48)")
     parser.add_argument("--watchers", type=int, default=4, help="spectators (4)")
     parser.add_argument("--workers", type=int, default=3, help="table workers (3)")
     parser.add_argument("--gateways", type=int, default=2, help="gateways (2)")

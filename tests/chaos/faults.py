@@ -16,10 +16,10 @@ from tests.chaos.processes import Processes
 
 PAUSE_S = 10.0  # a process stands still for so long: four times a lease
 BACK_S = 45.0  # for a process to be ready again
-_REST_S = (0.3, 2.0)  # from one fault's end to the next one's beginning
-
 PLAY = ("worker", "gateway", "nats")
 ASIDE = ("lobby", "ratings", "redis")
+_REST_S: dict[tuple[str, ...], tuple[float, float]] = {PLAY: (0.3, 2.0), ASIDE: (2.0, 5.0)}
+"""From one fault's end to the next one's beginning; with nobody to seat players there would soon be no games."""
 KIND_OF = {"worker": "table"}
 """As `numbridge up` calls them, where the names differ."""
 HOWS = {
@@ -68,7 +68,7 @@ def lane(parts: tuple[str, ...], rng: Random) -> Iterator[Planned]:
         kinds = [(what, how) for what in parts for how in HOWS[what]]
         rng.shuffle(kinds)
         for what, how in kinds:
-            yield Planned(what, how, rng.random(), rng.uniform(*_REST_S))
+            yield Planned(what, how, rng.random(), rng.uniform(*_REST_S[parts]))
 
 
 class Injector:

@@ -1,5 +1,6 @@
 """Servers that a cluster uses and does not supervise: a test takes them away for as long as it likes."""
 
+import asyncio
 import socket
 import subprocess
 import time
@@ -9,6 +10,11 @@ from pathlib import Path
 
 from numbridge.local_servers import LocalServer, die_with_parent, nats_server, redis_server
 from tests.helpers.cluster import Cluster, running
+
+
+async def stays_away(since: float, seconds: float) -> None:
+    """Lets an absence last for so long, counted from `since` on the monotonic clock."""
+    await asyncio.sleep(max(0.0, since + seconds - time.monotonic()))
 
 
 class Outside:

@@ -78,10 +78,7 @@ class Pilot:
             try:
                 hello = await self.line.open(next(self._gates))
                 self._lines += 1
-                self._calls = [game for game in hello["games"] if self._open(game)]
-                for game in hello["games"]:
-                    self._ledger.first_heard.setdefault((self.id, game), self._clock())
-                if self.stopping and self.seat is None and not self._calls:
+                if self.stopping and self.seat is None and not self._calls and not hello.get("partial"):
                     break  # a fresh hello says so: there is no game left
                 while self._calls or self.seat is not None or not self.stopping:
                     await self._once()
@@ -97,6 +94,9 @@ class Pilot:
             if not self._calls and not await self._seek():
                 return
             self.seat = self._seat(self._calls.pop(0))
+            if self.seat.over:  # while it waited for its turn
+                self.seat = None
+                return
         await self._play(self.seat)
         self.seat = None
         self.finished += 1
@@ -111,6 +111,10 @@ class Pilot:
 
     def _hear(self, event: Event, text: str) -> None:
         now = self._clock()
+        if event["ev"] in ("hello", "games"):
+            for game in event["games"]:
+                self._ledger.first_heard.setdefault((self.id, game), now)
+            self._calls += [game for game in event["games"] if self._open(game) and game not in self._calls]
         if event["ev"] == "seated":
             self._ledger.seated(self.id, event, now)
             if self._open(event["game"]) and event["game"] not in self._calls:

@@ -39,9 +39,9 @@ class Wishes:
 
     seconds: float = 300.0
     seed: int = 1
-    players: int = 32
+    players: int = 48
     watchers: int = 4
-    think_s: tuple[float, float] = (0.05, 0.4)
+    think_s: tuple[float, float] = (0.1, 0.9)
     most_faults: int = 1_000
     """A lane."""
 
