@@ -61,7 +61,7 @@ class Authenticator:
             raise _refused("it is too long")
         try:
             head = jwt.get_unverified_header(token)
-        except jwt.InvalidTokenError:
+        except (jwt.InvalidTokenError, RecursionError):  # the latter: a header that nests without end
             raise _refused("it is no token") from None
         algorithm, kid = head.get("alg"), head.get("kid")
         if kid is not None and not isinstance(kid, str):
