@@ -16,6 +16,9 @@ from numbridge.tokens import Claims
 from numbridge.v1 import lobby_pb2
 from numbridge.v1 import table_pb2 as pb
 
+EMPTY_REF = "~"  # an empty ref of a client's, which workers would take for none; our own are longer
+MOST = 1_000_000  # of a seek's numbers, either way
+
 
 class Caller(Viewer, Watcher, Listener, Protocol):
     """The connection on whose behalf a request is carried out."""
@@ -113,7 +116,7 @@ class Backend:
         play = pb.Play(
             player=who.player,
             # Without a ref of the client's, one of our own: a retry after a lost link must not apply twice.
-            ref=self._own_ref() if message.ref is None else message.ref,
+            ref=self._own_ref() if message.ref is None else message.ref or EMPTY_REF,
             version=message.version,
             action=str(action.__struct_config__.tag),
             cell=getattr(action, "cell", None),
@@ -184,13 +187,13 @@ class Backend:
 
 
 def as_wish(wish: wire.Seek) -> lobby_pb2.SeekWish:
-    """A seek as the lobby takes it. Rejected: bad_seek where a number is beyond anything a room could allow."""
+    """A seek as the lobby takes it. Numbers beyond anything a room allows are cut; the lobby names its limits."""
     asked = lobby_pb2.SeekWish(room=wish.room, blocks=wish.blocks)
     if wish.givens is not None:
         low, high = (wish.givens, wish.givens) if isinstance(wish.givens, int) else wish.givens
-        asked.givens_min, asked.givens_max = _small(low, "givens"), _small(high, "givens")
+        asked.givens_min, asked.givens_max = _small(low), _small(high)
     if wish.rating is not None:
-        asked.rating_min, asked.rating_max = (_small(bound, "rating") for bound in wish.rating)
+        asked.rating_min, asked.rating_max = map(_small, wish.rating)
     if isinstance(wish.highlight, bool):
         asked.highlight = wish.highlight
     if isinstance(wish.rated, bool):
@@ -198,10 +201,8 @@ def as_wish(wish: wire.Seek) -> lobby_pb2.SeekWish:
     return asked
 
 
-def _small(number: int, field: str) -> int:
-    if not -1_000_000 <= number <= 1_000_000:
-        raise Rejected(Reason.BAD_SEEK, f"`{field}` is far outside of what any room allows")
-    return number
+def _small(number: int) -> int:
+    return max(-MOST, min(number, MOST))
 
 
 def _claims(caller: Caller) -> Claims:

@@ -260,6 +260,19 @@ async def test_a_lost_link_and_a_busy_worker_are_tried_again_under_the_same_ref(
         await moving(world, LinkLost("w1:1"), refused(Reason.UNAVAILABLE), refused(Reason.MOVED))
 
 
+async def test_an_empty_ref_is_a_ref_like_any_other() -> None:
+    cluster = Cluster()
+    table = cluster.table(GAME, "ada", "bob")
+    async with gateway(cluster) as world:
+        (ada,) = await world.seated(GAME, "ada")
+        for kind in ("exchange", "pie"):
+            mark = len(ada.events)
+            await ada.send({"op": "play", "ref": "", "game": GAME, "version": 0, "action": {"kind": kind}})
+            assert await ada.wait("ok", since=mark) == {"ev": "ok", "ref": "", "version": 1}
+        assert [play.action for play in table.plays] == ["exchange"]
+        assert all(play.ref for play in plays(cluster))  # a worker takes an empty one for none
+
+
 async def test_a_play_that_took_effect_before_the_link_was_lost_counts_once() -> None:
     cluster = Cluster()
     table = cluster.table(GAME, "ada", "bob")
