@@ -39,20 +39,30 @@ async def visit(settings: ClientSettings) -> AsyncIterator[Inside]:
     try:
         client = await nats_io.connect(settings)
     except (OSError, TimeoutError, nats.errors.Error) as error:
-        raise CheckFailed(f"NATS can't be reached at {settings.nats_url}: {error}") from None
+        raise CheckFailed(f"NATS can't be reached at {_shown(settings.nats_url)}: {_said(error)}") from None
     try:
         js = client.jetstream(timeout=CALL_S)
         try:
             routes = await Routes.open(js, settings.shards, settings.stream_replicas)
             await routes.start()
         except (TimeoutError, nats.errors.Error, nats.js.errors.Error) as error:
-            raise CheckFailed(f"JetStream at {settings.nats_url} does not answer: {error}") from None
+            raise CheckFailed(f"JetStream at {_shown(settings.nats_url)} does not answer: {_said(error)}") from None
         try:
             yield Inside(settings, client, js, routes)
         finally:
             await routes.stop()
     finally:
         await client.close()
+
+
+def _shown(urls: str) -> str:
+    """Servers' addresses without the user and password that an URL may hold."""
+    return ", ".join(url.strip().rpartition("@")[2] for url in urls.split(","))
+
+
+def _said(error: BaseException) -> str:
+    """What an error says in one line; its name where it says nothing."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 @asynccontextmanager
