@@ -58,11 +58,6 @@ def archived_subject(shard: int, game: str) -> str:
     return f"archived.{shard}.{game}"
 
 
-def archived_of_shard(shard: int) -> str:
-    """All such words about one shard."""
-    return f"archived.{shard}.>"
-
-
 def view_subject(game: str, seat: Seat) -> str:
     """Frames that a viewer in `seat` may see."""
     return f"view.{game}.{seat}"

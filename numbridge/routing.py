@@ -171,15 +171,6 @@ class Routes:
             except TimeoutError:
                 return None
 
-    def least_loaded(self) -> Owner | None:
-        """The live, undrained worker with the fewest tables that owns at least one shard; `addr` for CreateTable."""
-        shards = self.shards_by_worker()
-        live = [w for w in self.workers() if not w.draining and shards.get(w.name)]
-        if not live:
-            return None
-        best = min(live, key=lambda w: (w.tables, w.name))
-        return self.owner(shards[best.name][0])
-
     def shards_by_worker(self) -> dict[str, list[int]]:
         """Shards each worker serves."""
         found: dict[str, list[int]] = {}

@@ -19,7 +19,6 @@ MAX_DEPTH = 16  # no message of the protocol nests deeper than 3
 SUBPROTOCOL = "numbridge.v1"
 
 CLOSE_POLICY = 1008  # too many bad messages, or too slow
-CLOSE_TOO_BIG = 1009
 CLOSE_RESTART = 1012  # this gateway drains: connect again and resume
 
 

@@ -122,7 +122,7 @@ async def test_routes_know_owner_and_load(clean_nats: str) -> None:
         second = await leases.put_shard(3, ShardEntry("w2", "r1", 2, "w2:9"), first)
         assert await waiting == Owner("w2", "w2:9", 2)
         await leases.put_shard(4, ShardEntry("w1", "r1", 1, "w1:9"), 0)
-        await eventually(lambda: routes.least_loaded() == Owner("w2", "w2:9", 2))
+        await eventually(lambda: routes.shards_by_worker() == {"w1": [4], "w2": [3]})
         assert {w.name for w in routes.workers()} == {"w1", "w2"}
         # a run that is over owns nothing
         await leases.put_worker(worker("w1", run="r2"), revision)
