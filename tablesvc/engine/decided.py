@@ -46,3 +46,8 @@ again on resuming. (False gives that time back: offering to adjourn could then b
 #   decide_offer.offer   one open offer at a time, by the mover, once a turn (a whole pair in Domains)
 #   ending.lapse         an open offer lapses at the next move, burn or pass, and at the end of the game
 #   blocks.connected     a block hangs together by the six neighbours
+#
+# Not the engine's to make:
+#   lobby.matching.settle.colors     a fair coin says who is blue
+#   numbridge.rooms.givens_limits    a room's lower limit under 8 holds for irregular blocks alone
+#   numbridge/rooms.toml             the rooms' clocks, those of Domains among them
