@@ -106,6 +106,8 @@ class Desk:
                 case Posted.TOO_MANY:
                     raise self._too_many()
                 case Posted.HAS_GAME:
+                    if await self._taker.came_of(seek.seek, detail):
+                        return seek  # a repeated call: it was matched as soon as it was posted
                     await self._check.refuse_if_true(seek.player, detail)
                 case Posted.OPEN_ALREADY:
                     [there] = await self._seeks.get([seek.seek])

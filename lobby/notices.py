@@ -78,9 +78,11 @@ def keep(at: int, notices: tuple[Notice, ...]) -> bytes:
     return msgspec.json.encode(Told(at, kept))
 
 
+def kept(game: str, text: bytes) -> list[Notice]:
+    """The kept notices of both."""
+    return [Notice(who, said.encode(), game, seeks) for who, said, seeks in _decode(text).notices]
+
+
 def kept_for(game: str, player: str, text: bytes) -> Notice | None:
     """The kept notice for one player."""
-    for who, said, seeks in _decode(text).notices:
-        if who == player:
-            return Notice(who, said.encode(), game, seeks)
-    return None
+    return next((notice for notice in kept(game, text) if notice.player == player), None)

@@ -1,6 +1,6 @@
 """Whether a player really sits at a game that goes on. Redis is a cache; the table is the truth."""
 
-from lobby.adapters.redis_seats import RedisSeats, Seats
+from lobby.adapters.redis_seats import Forgot, RedisSeats, Seats
 from lobby.ports import Making, Tables
 from numbridge.clock import now_ms
 from numbridge.errors import Reason, Rejected, unavailable
@@ -25,24 +25,19 @@ class SeatCheck:
             [seats] = await self._seats.of([player])
         busy = [game for game, (status, _) in seats.items() if status != "adjourned"]
         for game in busy[:_TRIES]:
-            await self._check(player, game, seats[game][0])
+            await self.refuse_if_true(player, game)
 
     async def refuse_if_true(self, player: str, game: str) -> None:
-        """A script has found the player at a game: refuses if that is so, else forgets it, for another try."""
-        await self._check(player, game, "playing")
-
-    async def _check(self, player: str, game: str, status: str) -> None:
+        """The player is said to sit at a game: refuses if it goes on, or is being seated, else forgets it."""
         asked_at = now_ms()
         found = await self._tables.look(game)
         if found.outcome is Making.MADE and found.summary is not None:
             if found.summary.status == "playing":
                 raise _playing(game)
             await self._seats.note([found.summary], now_ms())  # over, or put away
-            return
-        if found.outcome is Making.UNKNOWN:
+        elif found.outcome is Making.UNKNOWN:
             raise unavailable(f"your game {game}")
-        # Its shard's owner knows of no such table: forgotten, unless it is being seated just now.
-        if not await self._seats.forget(game, asked_at, player) and status == "seating":
+        elif await self._seats.forget(game, asked_at, player) is Forgot.STAYS:
             raise _playing(game)
 
 

@@ -6,7 +6,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from lobby.adapters.redis_seats import RedisSeats
+from lobby.adapters.redis_seats import Forgot, RedisSeats
 from lobby.metrics import Metrics
 from lobby.stored import Summary
 from numbridge import names
@@ -59,5 +59,5 @@ class SeatNotices:
             return
         unnamed = await self._seats.of_shard(notice.shard) - {game.game for game in notice.games}
         for game in unnamed:
-            if await self._seats.forget(game, now - _YOUNG_MS):
+            if await self._seats.forget(game, now - _YOUNG_MS) is Forgot.FORGOTTEN:
                 self._metrics.swept("game_gone")

@@ -5,7 +5,7 @@ import structlog
 from lobby import notices
 from lobby.adapters.redis_presence import RedisPresence
 from lobby.adapters.redis_seating import RedisSeating
-from lobby.adapters.redis_seats import RedisSeats
+from lobby.adapters.redis_seats import Forgot, RedisSeats
 from lobby.gate import Gate
 from lobby.metrics import Metrics
 from lobby.ports import Announcer, Making, Tables
@@ -89,8 +89,8 @@ class Sweeper:
             found = await self._tables.look(game)
             if found.outcome is Making.MADE and found.summary is not None:
                 await self._seats.note([found.summary], now)
-            elif found.outcome in (Making.NOT_MADE, Making.REFUSED) and await self._seats.forget(
-                game, now - _SILENT_MS
-            ):
+            elif found.outcome in (Making.NOT_MADE, Making.REFUSED):
+                if await self._seats.forget(game, now - _SILENT_MS) is Forgot.STAYS:
+                    continue
                 log.warning("seat_without_game", game=game)
                 self._metrics.swept("seat_without_game")

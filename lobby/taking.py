@@ -74,6 +74,10 @@ class Taker:
                     raise unavailable("the lobby")
         raise unavailable("a seat")
 
+    async def came_of(self, seek: str, game: str) -> bool:
+        """Whether the seek led to this game just now."""
+        return await self._seating.came_of(seek, game)
+
     async def _host_is_free(self, host: str, game: str, seek: StoredSeek | None) -> None:
         try:
             await self._check.refuse_if_true(host, game)

@@ -10,6 +10,7 @@ from redis.exceptions import ResponseError
 
 from lobby import keys
 from lobby.adapters.redis_seeks import with_last
+from lobby.notices import kept
 from lobby.stored import Match, decode_match, encode
 from numbridge.redis_io import script
 
@@ -176,6 +177,16 @@ class RedisSeating:
             args=args,
         )
         return [seek.decode() for seek in opened] if code == 1 else None
+
+    async def came_of(self, seek: str, game: str) -> bool:
+        """Whether the seek led to this game, a minute ago at most."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hget(keys.MATCHES, game)
+            pipe.get(keys.told(game))
+            match, told = await pipe.execute()
+        if match is not None:
+            return any(stored.seek == seek for stored in decode_match(match).seeks)
+        return told is not None and any(seek in notice.seeks for notice in kept(game, told))
 
     async def drop_entry(self, entry: Entry) -> None:
         """The entry needs nothing more."""

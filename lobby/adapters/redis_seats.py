@@ -1,6 +1,7 @@
 """Who sits where, and the games being played: a cache in Redis of what the table workers say."""
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 from redis.asyncio import Redis
@@ -11,6 +12,14 @@ from numbridge.redis_io import script
 
 Seats = dict[str, tuple[str, int]]
 """game -> status (seating, playing or adjourned) and since when, milliseconds."""
+
+
+class Forgot(IntEnum):
+    """What unseat_game says."""
+
+    FORGOTTEN = 1
+    STAYS = 0
+    UNKNOWN = 2
 
 
 class RedisSeats:
@@ -44,13 +53,13 @@ class RedisSeats:
                 )
             return sum(await pipe.execute())
 
-    async def forget(self, game: str, heard_before: int, player: str = "") -> bool:
+    async def forget(self, game: str, heard_before: int, player: str = "") -> Forgot:
         """Forgets a game that no worker holds, unless one spoke of it after `heard_before` or it is being seated."""
         done = await self._unseat(
             keys=[keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.MATCHES],
             args=[game, heard_before, player],
         )
-        return bool(done)
+        return Forgot(done)
 
     async def of_shard(self, shard: int) -> set[str]:
         """Games that are known in a shard."""

@@ -131,7 +131,7 @@ class RedisSeeks:
     async def say_block(self, player: str, other: str, blocked: bool) -> None:
         """Tells every replica that a block was made or lifted."""
         fields: dict[str, str] = {"o": "b", "r": player, "s": other, "j": "1" if blocked else "0"}
-        await self._redis.xadd(keys.CHANGES, fields, maxlen=100_000, approximate=True)
+        await self._redis.xadd(keys.CHANGES, fields, maxlen=20_000, approximate=True)
 
     async def mark(self, room: str, run: str, seq: int) -> None:
         """Where the room's deltas stand: snapshots from now on hold at least what they say up to here."""

@@ -16,5 +16,5 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   return 0
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('XADD', KEYS[2], 'MAXLEN', '~', 100000, '*', 'o', 'u', 'r', ARGV[3], 's', ARGV[1], 'j', ARGV[2])
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', 20000, '*', 'o', 'u', 'r', ARGV[3], 's', ARGV[1], 'j', ARGV[2])
 return 1

@@ -25,7 +25,7 @@ if mine then
     if text then
       redis.call('HDEL', KEYS[1], seek)
       redis.call('ZREM', KEYS[2], string.format('%s|%013d|%s', room, cjson.decode(text).since, seek))
-      redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'o', 'd', 'r', room, 's', seek)
+      redis.call('XADD', KEYS[4], 'MAXLEN', '~', 20000, '*', 'o', 'd', 'r', room, 's', seek)
       ended[#ended + 1] = seek
     end
   end

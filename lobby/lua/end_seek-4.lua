@@ -24,7 +24,7 @@ if seek.player ~= ARGV[2] then
 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 redis.call('ZREM', KEYS[2], string.format('%s|%013d|%s', seek.room, seek.since, ARGV[1]))
-redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'o', 'd', 'r', seek.room, 's', ARGV[1])
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', 20000, '*', 'o', 'd', 'r', seek.room, 's', ARGV[1])
 local mine = redis.call('HGET', KEYS[3], seek.player)
 if mine then
   local held = cjson.decode(mine)

@@ -57,7 +57,7 @@ if old then
   if stored then
     redis.call('ZREM', KEYS[2], string.format('%s|%013d|%s', ARGV[4], cjson.decode(stored).since, old))
     redis.call('HDEL', KEYS[1], old)
-    redis.call('XADD', KEYS[5], 'MAXLEN', '~', 100000, '*', 'o', 'd', 'r', ARGV[4], 's', old)
+    redis.call('XADD', KEYS[5], 'MAXLEN', '~', 20000, '*', 'o', 'd', 'r', ARGV[4], 's', old)
   end
 end
 mine.s[ARGV[4]] = ARGV[1]
@@ -65,6 +65,6 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], 0, ARGV[5])
 redis.call('HSET', KEYS[3], ARGV[3], cjson.encode(mine))
 local met = redis.call('HGET', KEYS[7], ARGV[3]) or ''
-redis.call('XADD', KEYS[5], 'MAXLEN', '~', 100000, '*', 'o', 'a', 'r', ARGV[4], 's', ARGV[1], 'j', ARGV[2], 'l', met)
+redis.call('XADD', KEYS[5], 'MAXLEN', '~', 20000, '*', 'o', 'a', 'r', ARGV[4], 's', ARGV[1], 'j', ARGV[2], 'l', met)
 redis.call('ZREM', KEYS[6], ARGV[3])
 return {1, old or ''}

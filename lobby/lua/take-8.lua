@@ -64,7 +64,7 @@ for n = 1, 2 do
       if text then
         redis.call('HDEL', KEYS[2], seek)
         redis.call('ZREM', KEYS[3], string.format('%s|%013d|%s', room, cjson.decode(text).since, seek))
-        redis.call('XADD', KEYS[8], 'MAXLEN', '~', 100000, '*', 'o', 'd', 'r', room, 's', seek)
+        redis.call('XADD', KEYS[8], 'MAXLEN', '~', 20000, '*', 'o', 'd', 'r', room, 's', seek)
         reply[#reply + 1] = players[n]
         reply[#reply + 1] = seek
       end

@@ -53,7 +53,7 @@ for n = 1, tonumber(ARGV[8]) do
     redis.call('HSET', KEYS[4], seek, stored)
     redis.call('ZADD', KEYS[5], 0, ARGV[at + 4])
     redis.call('HSET', KEYS[6], player, cjson.encode(mine))
-    redis.call('XADD', KEYS[7], 'MAXLEN', '~', 100000, '*', 'o', 'a', 'r', room, 's', seek, 'j', stored)
+    redis.call('XADD', KEYS[7], 'MAXLEN', '~', 20000, '*', 'o', 'a', 'r', room, 's', seek, 'j', stored)
     redis.call('ZADD', KEYS[8], ARGV[5], player)
     reply[#reply + 1] = seek
   end

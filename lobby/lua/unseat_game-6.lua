@@ -14,7 +14,8 @@
 
   Output:
     1 forgotten
-    0 it was spoken of since, is being seated, or is not known
+    0 it stays: it was spoken of since, or is being seated
+    2 nothing was known of it
 ]]
 if redis.call('HEXISTS', KEYS[6], ARGV[1]) == 1 then
   return 0
@@ -31,7 +32,7 @@ if text then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[3], string.format('%s|%013d|%s', game.room, game.started_at, ARGV[1]))
 end
-local known = text and 1 or 0
+local known = text and 1 or 2
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[5], ARGV[1])
 for n = 1, #players do

@@ -130,6 +130,17 @@ async def test_limits_off_lift_the_count_but_not_the_one_table(clean_nats: str, 
         assert refusal(await made.post("bob")) == "FORBIDDEN"
 
 
+async def test_a_repeated_post_of_a_seek_that_was_matched_at_once_is_answered_alike(one: Club) -> None:
+    await one.post("ada", seek="s-a")
+    await one.post("bob", seek="s-b")
+    again = await one.post("bob", seek="s-b")
+    assert again.seek.seek == "s-b"
+    await one.hears("bob", "seated")
+    assert (await one.post("bob", seek="s-b")).seek.seek == "s-b"
+    assert refusal(await one.post("bob", seek="s-b2")) == "FORBIDDEN"
+    assert len(one.tables.made) == 1
+
+
 async def test_cancelling(one: Club) -> None:
     await one.post("ada", seek="s-a")
     ask = lobby_pb2.CancelSeekRequest

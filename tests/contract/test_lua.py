@@ -8,10 +8,10 @@ import pytest
 from redis.asyncio import Redis
 
 from lobby import keys
-from lobby.adapters.redis_seats import RedisSeats
+from lobby.adapters.redis_seats import Forgot, RedisSeats
 from lobby.adapters.redis_seeks import Posted, RedisSeeks
 from numbridge import redis_io
-from tests.unit.lobby.builders import stored_seek
+from tests.unit.lobby.builders import stored_seek, summary_of
 
 PACKAGES = ("lobby", "ratings")
 SCRIPTS = [
@@ -78,8 +78,8 @@ async def test_scripts_survive_a_server_that_has_forgotten_them(clean_redis: str
     await redis.script_flush()
     assert (await seeks.post(stored_seek("s-2", "bob"), 3, True))[0] is Posted.POSTED
     await redis.script_flush()
-    assert await seats.forget("07-none", 0) is False  # and as the first of a pipeline, below
+    assert await seats.forget("07-none", 0) is Forgot.UNKNOWN
     await redis.script_flush()
-    assert await seats.note([], 0) == 0
+    assert await seats.note([summary_of("07-0000000000000001", "ada", "bob")], 0) == 1  # in a pipeline
     assert await seeks.waiting(["bridge"]) == [2]
     await redis.aclose()

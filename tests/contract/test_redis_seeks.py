@@ -8,10 +8,10 @@ import msgspec
 import pytest_asyncio
 from redis.asyncio import Redis
 
-from lobby import keys
+from lobby import keys, notices
 from lobby.adapters.redis_presence import RedisPresence
 from lobby.adapters.redis_seating import Entry, RedisSeating, Side, Took
-from lobby.adapters.redis_seats import RedisSeats
+from lobby.adapters.redis_seats import Forgot, RedisSeats
 from lobby.adapters.redis_seeks import Change, Ended, Posted, RedisSeeks
 from lobby.stored import StoredSeek
 from numbridge import redis_io
@@ -342,11 +342,11 @@ async def test_a_shard_is_a_range_of_games(store: Store) -> None:
 
 async def test_a_game_is_not_forgotten_while_it_is_seated_or_was_just_spoken_of(store: Store) -> None:
     _, _, _ = await _taken(store)
-    assert not await store.seats.forget(GAME, 10**13, "ada")
+    assert await store.seats.forget(GAME, 10**13, "ada") is Forgot.STAYS
     await store.seats.note([summary_of(OTHER, "cid", "dan")], 100)
-    assert not await store.seats.forget(OTHER, 99)
-    assert await store.seats.forget(OTHER, 100)
-    assert not await store.seats.forget(OTHER, 100)
+    assert await store.seats.forget(OTHER, 99) is Forgot.STAYS
+    assert await store.seats.forget(OTHER, 100) is Forgot.FORGOTTEN
+    assert await store.seats.forget(OTHER, 100) is Forgot.UNKNOWN
     assert await store.seats.of(["cid", "dan"]) == [{}, {}]
     assert await store.seats.silent(10**13, 10) == []
 
@@ -393,6 +393,19 @@ async def test_both_must_ask_for_a_rematch_in_time(store: Store) -> None:
     assert not await store.presence.ask_rematch(GAME, "bob", "ada", 60_013, 60_000)
     await store.presence.forget_old(60_014, 0)
     assert keys.REMATCH not in await store.keys()
+
+
+async def test_a_seek_that_was_matched_is_known_by_its_game(store: Store) -> None:
+    a, _, entry = await _taken(store)
+    assert await store.seating.came_of("s-a", GAME)
+    assert not await store.seating.came_of("s-c", GAME)
+    [match] = await store.seating.hold([GAME])
+    assert match is not None
+    told = notices.keep(50, notices.seated(match))
+    await store.seating.seat(match, entry, 50, told, 60_000)
+    assert await store.seating.came_of("s-a", GAME)
+    assert not await store.seating.came_of("s-c", GAME)
+    assert not await store.seating.came_of(a.seek, OTHER)
 
 
 async def test_a_seek_tells_whom_its_player_has_met_last(store: Store) -> None:
