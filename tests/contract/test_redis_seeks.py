@@ -1,70 +1,14 @@
-"""The lobby's scripts on a real server, situation by situation."""
+"""Seeks and matches: the lobby's scripts on a real server, situation by situation."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
-import msgspec
-import pytest_asyncio
-from redis.asyncio import Redis
-
-from lobby import keys, notices
-from lobby.adapters.redis_presence import RedisPresence
-from lobby.adapters.redis_seating import Entry, RedisSeating, Side, Took
-from lobby.adapters.redis_seats import Forgot, RedisSeats
-from lobby.adapters.redis_seeks import Change, Ended, Posted, RedisSeeks
-from lobby.stored import StoredSeek
-from numbridge import redis_io
+from lobby import keys
+from lobby.adapters.redis_seating import Side, Took
+from lobby.adapters.redis_seeks import Change, Ended, Posted
+from tests.contract.lobby_store import GAME, OTHER, Store, entries, store, taken_pair
 from tests.unit.lobby.builders import match_of, stored_seek, summary_of
 
-GAME = "07-abcdefgh12345678"
-OTHER = "07-zyxwvuts87654321"
-
-
-@dataclass
-class Store:
-    """The four faces of the lobby's Redis, and a second replica."""
-
-    redis: Redis
-    seeks: RedisSeeks
-    seats: RedisSeats
-    seating: RedisSeating
-    rival: RedisSeating
-    presence: RedisPresence
-
-    async def open(self) -> None:
-        """Matching may go on."""
-        await self.presence.marker(1)
-        await self.presence.marker(1, open_for=1)
-
-    async def post(self, *seeks: StoredSeek) -> None:
-        for seek in seeks:
-            assert await self.seeks.post(seek, 3, True) == (Posted.POSTED, "")
-
-    async def keys(self) -> set[str]:
-        found = await self.redis.keys("*")
-        return {key.decode() for key in found if isinstance(key, bytes)}
-
-
-@pytest_asyncio.fixture
-async def store(clean_redis: str) -> AsyncIterator[Store]:
-    redis = redis_io.connect(clean_redis)
-    made = Store(
-        redis,
-        RedisSeeks(redis),
-        RedisSeats(redis),
-        RedisSeating(redis, "lobby-1", True),
-        RedisSeating(redis, "lobby-2", True),
-        RedisPresence(redis),
-    )
-    await made.open()
-    await made.seating.ensure_group()
-    yield made
-    await redis.aclose()
-
-
-async def _entries(store: Store) -> list[Entry]:
-    return await store.seating.next_entries(10, 1)
+__all__ = ["store"]
 
 
 async def test_seeks_are_listed_by_room_oldest_first(store: Store) -> None:
@@ -168,7 +112,7 @@ async def test_a_pair_is_taken_whole_and_all_their_seeks_fall(store: Store) -> N
     assert await store.seeks.of_player("ada") == {}
     assert [list(seats) for seats in await store.seats.of(["ada", "bob", "cid"])] == [[GAME], [GAME], []]
     assert await store.seeks.post(stored_seek("s-9", "ada"), 3, True) == (Posted.HAS_GAME, GAME)
-    assert [entry.game for entry in await _entries(store)] == [GAME]
+    assert [entry.game for entry in await entries(store)] == [GAME]
     assert await store.seating.pending() == 1
 
 
@@ -179,7 +123,7 @@ async def test_taking_again_under_the_same_game_is_known_for_what_it_is(store: S
     request = (match_of(GAME, a, b), Side("ada", "s-a"), Side("bob", "s-b"))
     await store.seating.take([request])
     assert [taken.code for taken in await store.seating.take([request])] == [Took.TAKEN_BEFORE]
-    assert len(await _entries(store)) == 1
+    assert len(await entries(store)) == 1
 
 
 async def test_neither_is_taken_if_one_is_gone_or_has_a_game(store: Store) -> None:
@@ -230,16 +174,8 @@ async def test_matching_is_held_until_the_marker_says_ready(store: Store) -> Non
     assert [taken.code for taken in await store.seating.take([request])] == [Took.TAKEN]
 
 
-async def _taken(store: Store) -> tuple[StoredSeek, StoredSeek, Entry]:
-    a, b = stored_seek("s-a", "ada", since=3), stored_seek("s-b", "bob", since=4)
-    await store.post(a, b)
-    await store.seating.take([(match_of(GAME, a, b), Side("ada", "s-a"), Side("bob", "s-b"))])
-    [entry] = await _entries(store)
-    return a, b, entry
-
-
 async def test_a_seated_match_leaves_seats_and_what_was_told(store: Store) -> None:
-    a, b, entry = await _taken(store)
+    a, b, entry = await taken_pair(store)
     [match] = await store.seating.hold([GAME])
     assert match is not None
     assert match == match_of(GAME, a, b)
@@ -257,7 +193,7 @@ async def test_a_seated_match_leaves_seats_and_what_was_told(store: Store) -> No
 
 
 async def test_an_undone_match_gives_the_seeks_back_with_their_age(store: Store) -> None:
-    a, b, entry = await _taken(store)
+    a, b, entry = await taken_pair(store)
     [match] = await store.seating.hold([GAME])
     assert match is not None
     assert await store.seating.undo(match, entry, 900, reopen=True) == ["s-a", "s-b"]
@@ -270,7 +206,7 @@ async def test_an_undone_match_gives_the_seeks_back_with_their_age(store: Store)
 
 
 async def test_an_undone_match_does_not_push_a_newer_seek_aside(store: Store) -> None:
-    a, b, entry = await _taken(store)
+    a, b, entry = await taken_pair(store)
     [match] = await store.seating.hold([GAME])
     assert match is not None
     await store.seats.forget(GAME, 10**13, "ada")
@@ -283,7 +219,7 @@ async def test_an_undone_match_does_not_push_a_newer_seek_aside(store: Store) ->
 
 async def test_only_the_holder_may_undo(store: Store) -> None:
     """A replica that fell silent comes back while another has taken the match in hand."""
-    _, _, entry = await _taken(store)
+    _, _, entry = await taken_pair(store)
     [match] = await store.seating.hold([GAME])
     assert match is not None
     [again] = await store.rival.abandoned(0, 10)
@@ -296,149 +232,8 @@ async def test_only_the_holder_may_undo(store: Store) -> None:
 
 
 async def test_an_entry_that_is_worked_on_is_not_abandoned(store: Store) -> None:
-    _, _, entry = await _taken(store)
+    _, _, entry = await taken_pair(store)
     assert await store.rival.abandoned(60_000, 10) == []
     await store.seating.still_at_it(entry)
     assert await store.rival.abandoned(60_000, 10) == []
     assert await store.rival.abandoned(0, 10) == [entry]
-
-
-async def test_the_highest_version_of_a_game_counts_whatever_the_order(store: Store) -> None:
-    playing = summary_of(GAME, "ada", "bob", version=5)
-    assert await store.seats.note([playing], 1) == 1
-    assert await store.seats.note([playing], 2) == 0
-    adjourned = summary_of(GAME, "ada", "bob", status="adjourned", version=7)
-    assert await store.seats.note([adjourned, playing], 3) == 1
-    assert await store.seats.get(GAME) == adjourned
-    assert await store.seats.playing(["bridge"]) == [0]
-    assert await store.seats.note([summary_of(GAME, "ada", "bob", version=8)], 4) == 1
-    assert await store.seats.playing(["bridge"]) == [1]
-    over = summary_of(GAME, "ada", "bob", status="over", version=9)
-    assert await store.seats.note([over], 5) == 1
-    assert await store.seats.note([playing, adjourned], 6) == 0  # late words do not bring it back
-    assert await store.seats.of(["ada", "bob"]) == [{}, {}]
-    assert await store.seats.listed(["bridge"], 10) == []
-    await store.seats.forget_ended(5)
-    assert await store.keys() == {keys.MARKER, keys.SEATING}
-
-
-async def test_games_are_listed_newest_first_over_rooms(store: Store) -> None:
-    games = [
-        summary_of(f"07-{number:016d}", f"a{number}", f"b{number}", room=room, started=number)
-        for number, room in enumerate(["bridge", "blitz", "bridge", "study"])
-    ]
-    await store.seats.note(games, 1)
-    assert [game.started_at for game in await store.seats.listed(["bridge"], 10)] == [2, 0]
-    assert [game.started_at for game in await store.seats.listed(["bridge", "blitz", "study"], 3)] == [3, 2, 1]
-
-
-async def test_a_shard_is_a_range_of_games(store: Store) -> None:
-    await store.seats.note(
-        [summary_of(f"{shard}-0000000000000001", f"a{shard}", "b") for shard in ("07", "70", "07f")], 1
-    )
-    assert await store.seats.of_shard(0x07) == {"07-0000000000000001"}
-    assert await store.seats.of_shard(0x70) == {"70-0000000000000001"}
-
-
-async def test_a_game_is_not_forgotten_while_it_is_seated_or_was_just_spoken_of(store: Store) -> None:
-    _, _, _ = await _taken(store)
-    assert await store.seats.forget(GAME, 10**13, "ada") is Forgot.STAYS
-    await store.seats.note([summary_of(OTHER, "cid", "dan")], 100)
-    assert await store.seats.forget(OTHER, 99) is Forgot.STAYS
-    assert await store.seats.forget(OTHER, 100) is Forgot.FORGOTTEN
-    assert await store.seats.forget(OTHER, 100) is Forgot.UNKNOWN
-    assert await store.seats.of(["cid", "dan"]) == [{}, {}]
-    assert await store.seats.silent(10**13, 10) == []
-
-
-async def test_seeks_end_when_their_player_has_left_and_nobody_claims_him(store: Store) -> None:
-    await store.post(stored_seek("s-1", "ada"), stored_seek("s-2", "ada", room="blitz"), stored_seek("s-3", "bob"))
-    await store.presence.connected("ada", "gw-1", False, 500)
-    await store.presence.connected("ada", "gw-1", False, 900)  # the first word counts
-    await store.presence.connected("bob", "gw-2", False, 500)  # the seek does not hang on that gateway
-    assert await store.presence.due(499, 10) == []
-    assert await store.presence.due(500, 10) == ["ada"]
-    assert set(await store.presence.end_player("ada", 500)) == {"s-1", "s-2"}
-    assert await store.presence.end_player("ada", 500) == []
-    assert await store.seeks.waiting(["bridge", "blitz"]) == [1, 0]
-
-
-async def test_a_reload_within_the_grace_keeps_the_seek(store: Store) -> None:
-    await store.post(stored_seek("s-1", "ada"))
-    await store.presence.connected("ada", "gw-1", False, 500)
-    await store.presence.connected("ada", "gw-2", True, 0)
-    assert await store.presence.end_player("ada", 10_000) == []
-    assert await store.presence.due(10_000, 10) == []
-    await store.presence.connected("ada", "gw-1", False, 500)  # it hangs on the other gateway now
-    assert await store.presence.due(10_000, 10) == []
-
-
-async def test_seeks_of_a_dead_gateway_are_stranded_unless_another_claims_their_players(store: Store) -> None:
-    await store.post(stored_seek("s-1", "ada"), stored_seek("s-2", "bob"), stored_seek("s-3", "cid", gateway="gw-2"))
-    await store.presence.keep_gateway("gw-1", 1_000)
-    await store.presence.keep_gateway("gw-2", 9_000)
-    assert await store.presence.lapsed_gateways(999) == []
-    assert await store.presence.lapsed_gateways(1_000) == ["gw-1"]
-    assert await store.presence.strand(1_000, 1_500) == 2
-    assert await store.presence.lapsed_gateways(1_000) == []
-    await store.presence.claim(["bob", "zoe"], "gw-2")
-    assert await store.presence.due(1_500, 10) == ["ada"]
-
-
-async def test_both_must_ask_for_a_rematch_in_time(store: Store) -> None:
-    assert not await store.presence.ask_rematch(GAME, "ada", "bob", 0, 60_000)
-    assert not await store.presence.ask_rematch(GAME, "ada", "bob", 10, 60_000)
-    assert not await store.presence.ask_rematch(GAME, "bob", "ada", 60_011, 60_000)  # too late: a question of its own
-    assert await store.presence.ask_rematch(GAME, "ada", "bob", 60_012, 60_000)
-    assert not await store.presence.ask_rematch(GAME, "bob", "ada", 60_013, 60_000)
-    await store.presence.forget_old(60_014, 0)
-    assert keys.REMATCH not in await store.keys()
-
-
-async def test_a_seek_that_was_matched_is_known_by_its_game(store: Store) -> None:
-    a, _, entry = await _taken(store)
-    assert await store.seating.came_of("s-a", GAME)
-    assert not await store.seating.came_of("s-c", GAME)
-    [match] = await store.seating.hold([GAME])
-    assert match is not None
-    told = notices.keep(50, notices.seated(match))
-    await store.seating.seat(match, entry, 50, told, 60_000)
-    assert await store.seating.came_of("s-a", GAME)
-    assert not await store.seating.came_of("s-c", GAME)
-    assert not await store.seating.came_of(a.seek, OTHER)
-
-
-async def test_a_seek_tells_whom_its_player_has_met_last(store: Store) -> None:
-    _, _, entry = await _taken(store)
-    [match] = await store.seating.hold([GAME])
-    assert match is not None
-    await store.seating.seat(match, entry, 50, b"told", 60_000)
-    at = await store.seeks.newest_change()
-    again = stored_seek("s-again", "ada", since=60)
-    assert await store.seeks.post(again, 3, False) == (Posted.POSTED, "")
-    met = msgspec.structs.replace(again, last="bob")
-    assert (await store.seeks.changes(at, 1))[1] == [Change("add", "bridge", "s-again", met)]
-    assert [page async for page in store.seeks.all_of("bridge")] == [[met]]
-
-
-async def test_latest_opponents_are_forgotten_in_time(store: Store) -> None:
-    _, _, entry = await _taken(store)
-    [match] = await store.seating.hold([GAME])
-    assert match is not None
-    await store.seating.seat(match, entry, 50, b"told", 60_000)
-    await store.presence.forget_old(0, 50)
-    assert await store.seeks.last_opponent("ada") == "bob"
-    await store.presence.forget_old(0, 51)
-    assert await store.seeks.last_opponent("ada") is None
-
-
-async def test_marks_stand_for_rooms(store: Store) -> None:
-    await store.seeks.mark("bridge", "run", 7)
-    assert await store.seeks.marks(["bridge", "blitz"]) == {"bridge": ("run", 7)}
-
-
-async def test_replicas_that_have_long_gone_leave_the_group(store: Store) -> None:
-    await store.rival.next_entries(1, 1)
-    assert await store.seating.forget_idle_consumers(60_000) == 0
-    assert await store.seating.forget_idle_consumers(0) == 1
-    assert await store.seating.forget_idle_consumers(0) == 0
