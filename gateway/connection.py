@@ -14,7 +14,7 @@ from gateway.metrics import Metrics
 from gateway.outbox import Outbox
 from gateway.session import effects as fx
 from gateway.session.lag import Lag
-from gateway.session.machine import Limits, Phase, Session
+from gateway.session.machine import CLOSE_SLOW, Limits, Phase, Session
 from numbridge import clock, wire
 from numbridge.errors import Rejected
 from numbridge.frames import Frame
@@ -140,7 +140,7 @@ class Connection:
             elif isinstance(effect, fx.Untune):
                 self._hub.untune(self, effect.game)
             else:
-                self.shut(effect.code, effect.reason, "slow" if effect.code == 1013 else "limit")
+                self.shut(effect.code, effect.reason, "slow" if effect.code == CLOSE_SLOW else "limit")
 
     async def _carry_out(self, ask: fx.Ask) -> None:
         started = clock.monotonic()
