@@ -113,6 +113,8 @@ def sign(
     """A token for `player`, signed with the ring's first key. Raises TokenError on an id or a name that cannot be."""
     if not player or len(player) > MAX_PLAYER_CHARS:
         raise TokenError(f"a player's id has 1 to {MAX_PLAYER_CHARS} characters")
+    if _unprintable(player):
+        raise TokenError("a player's id has no control characters")
     now = clock.now_ms() if now_ms is None else now_ms
     claims: dict[str, Any] = {
         "iss": ISSUER,
@@ -130,6 +132,10 @@ def sign(
     return jwt.encode(claims, ring.keys[0], algorithm=ALGORITHM, headers={"kid": key_id(ring.keys[0])})
 
 
+def _unprintable(text: str) -> bool:
+    return any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
+
+
 def read_claims(payload: Mapping[str, Any], *, trusted: bool) -> Claims:
     """The claims of a token whose signature has been verified.
 
@@ -139,7 +145,7 @@ def read_claims(payload: Mapping[str, Any], *, trusted: bool) -> Claims:
     player = payload.get("sub")
     if not isinstance(player, str) or not player or len(player) > MAX_PLAYER_CHARS:
         raise TokenError(f"the token's sub must be a text of 1 to {MAX_PLAYER_CHARS} characters")
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in player):
+    if _unprintable(player):
         raise TokenError("the token's sub has a control character")
     given = payload.get("name") or payload.get("preferred_username") or player
     if not isinstance(given, str):

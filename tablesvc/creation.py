@@ -26,6 +26,8 @@ log = structlog.get_logger("numbridge.tablesvc.creation")
 _LIMIT = 1_024  # tables being made at once; beyond it callers are told to come again
 _PAUSE_S = 0.25
 
+_REFUSAL_S = 1.0  # for those who wait to hear of it
+
 
 class Creation:
     """Makes tables in shards that this worker owns."""
@@ -62,7 +64,7 @@ class Creation:
                     raise unavailable("the worker")
                 making = self._world.tasks.spawn(self._make(shard, game, room, settings, blue, red), "create_table")
                 self._making[game] = making
-                making.add_done_callback(lambda _: self._making.pop(game, None))
+                making.add_done_callback(lambda _: self._made(game))
             await asyncio.wait({making}, timeout=left)
             if (refusal := self._refused.pop(game, None)) is not None:
                 raise refusal
@@ -71,6 +73,12 @@ class Creation:
         if (made.blue.id, made.red.id) != (blue.id, red.id):
             raise Rejected(Reason.FORBIDDEN, "there is a game with this id between other players")
         return table, existed
+
+    def _made(self, game: str) -> None:
+        """The making has ended. A refusal that nobody waits for any more is forgotten after a moment."""
+        self._making.pop(game, None)
+        if game in self._refused:
+            asyncio.get_running_loop().call_later(_REFUSAL_S, self._refused.pop, game, None)
 
     async def _make(
         self, shard: Shard, game: str, room: str, settings: GameSettings, blue: Player, red: Player

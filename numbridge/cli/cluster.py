@@ -54,4 +54,4 @@ def locate(data: Path | None) -> ClientSettings:
     try:
         return ClientSettings.load(env)
     except SettingsError as error:
-        raise UsageError("\nnumbridge: ".join(error.problems)) from None
+        raise UsageError("; ".join(error.problems)) from None

@@ -100,7 +100,7 @@ def _checked_rooms(path: Path | None) -> Path | None:
     try:
         load(path)
     except RoomsError as error:
-        raise UsageError("\nnumbridge: ".join(f"{path}: {problem}" for problem in error.problems)) from None
+        raise UsageError(f"{path}: " + "; ".join(error.problems)) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     return path

@@ -33,9 +33,9 @@ OPENING_MOVES: Final = 1
 PIE_VARIANTS: Final = frozenset({"bridge", "blitz"})
 """Variants with the pie rule; Domains has none."""
 
-ADJOURN_CHARGES_TURN: Final = True
-"""Adjourning takes the time used so far in the running turn off the mover's bank; the move clock is full
-again on resuming. (False gives that time back: offering to adjourn could then be used to think for free.)"""
+ADJOURN_CHARGES_TURN: Final = False
+"""Banks are as they stood at the start of the turn in which the table was put away, and the move clock is full again
+on resuming. (True takes the time used so far off the mover's bank.)"""
 
 # Chosen in code:
 #   position.apply       a digit that clashes with its row, column or block is a miss like any other;

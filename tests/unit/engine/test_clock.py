@@ -177,13 +177,13 @@ def test_a_takeover_of_a_finished_game_changes_nothing_that_shows() -> None:
         game.do(EndByOperator())
 
 
-def test_adjourning_charges_the_running_turn_and_resuming_gives_a_full_move_clock() -> None:
+def test_adjourning_leaves_the_banks_as_they_were_and_resuming_gives_a_full_move_clock() -> None:
     game = Game("bridge", "nine-a")
     game.now += 20_000
     game.do(Offer(BLUE, "adjourn"))
     game.now += 10_000
     game.do(Accept(RED, "adjourn"))
-    assert game.state.banks == (900_000, 870_000)
+    assert game.state.banks == (900_000, 900_000)
     assert deadline(game.state) is None
     game.now += 3 * 86_400_000
     assert game.do(Tick()) == ()
@@ -191,7 +191,7 @@ def test_adjourning_charges_the_running_turn_and_resuming_gives_a_full_move_cloc
     game.do(Resume(RED))
     game.do(Resume(BLUE))
     assert game.mover == BLUE
-    assert game.state.banks == (900_000, 870_000)
+    assert game.state.banks == (900_000, 900_000)
     assert deadline(game.state) == game.now + 60_000
 
 

@@ -40,7 +40,7 @@ def test_names_that_cannot(name: str) -> None:
         clean_name(name)
 
 
-@pytest.mark.parametrize("player", ["", "x" * 65])
+@pytest.mark.parametrize("player", ["", "x" * 65, "a\nb"])
 def test_a_player_without_a_proper_id_gets_no_token(player: str) -> None:
     with pytest.raises(TokenError, match="id"):
         sign(RING, player, "Ada")
