@@ -37,6 +37,16 @@ class View:
         """The worker is being asked under `number`: hold what comes live."""
         self.asking = number
 
+    def retake(self, other: "View") -> None:
+        """Takes its place back from one that was refused: what came meanwhile has to be asked for."""
+        self.asking = 0
+        self._held.clear()
+        self.wanting = True
+        if other.muted:
+            self.mute()
+        else:
+            self.muted = False
+
     def mute(self) -> None:
         """The client reads too slowly: it gets nothing until `unmute`, and then needs a fresh state."""
         self.muted = True

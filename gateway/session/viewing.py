@@ -44,7 +44,7 @@ class Viewing:
         """A client comes to a table, or asks again at one where it is."""
         game, known = message.game, self.views.get(message.game)
         if known is not None:
-            self._catch(self._new(message, known.seat), message)
+            self._catch(self._new(message, known.seat), message, known)
         elif self._most is not None and len(self.views) >= self._most:
             text = f"you are at {self._most} tables; leave one first"
             self._finish(message, fx.Refusal("limit", text, retry_ms=1000))
@@ -123,14 +123,17 @@ class Viewing:
 
     # --- what was missed -------------------------------------------------------------------------------------
 
-    def _catch(self, view: View, message: wire.Join | None = None) -> None:
-        """Asks for what `view` lacks: for a join of the client's or, without `message`, unasked."""
+    def _catch(self, view: View, message: wire.Join | None = None, before: View | None = None) -> None:
+        """Asks for what `view` lacks: for a join of the client's (in the place of the view `before`, if it was at the
+        table) or, without `message`, unasked."""
         view.wanting = False
         request = fx.Catch(view.game, view.seat, view.version, arrive=message is not None)
-        view.ask(self._talk.ask(request, lambda result: self._caught(view, number, message, result)))
+        view.ask(self._talk.ask(request, lambda result: self._caught(view, number, message, result, before)))
         number = view.asking
 
-    def _caught(self, view: View, number: int, message: wire.Join | None, result: fx.Result) -> None:
+    def _caught(
+        self, view: View, number: int, message: wire.Join | None, result: fx.Result, before: View | None
+    ) -> None:
         if self.views.get(view.game) is not view or view.asking != number:
             return  # a later question has taken this one's place; only unasked ones can be overtaken
         texts: list[bytes] = []
@@ -141,6 +144,9 @@ class Viewing:
             case fx.Archived():
                 texts = _news(result, view.version)
                 self._drop(view)
+            case _ if before is not None:  # who was at the table stays there, with what he had
+                before.retake(view)
+                self.views[view.game] = before
             case _ if message is not None:
                 self._drop(view)
             case _:

@@ -69,6 +69,20 @@ def test_a_join_that_is_refused_leaves_nothing_behind(step: str) -> None:
     talk.join("g")  # and it may be tried again
 
 
+def test_who_is_at_a_table_stays_there_when_another_join_is_refused() -> None:
+    talk = Talker()
+    talk.join("g", version=1)
+    talk.client(op="join", game="g", ref="j", since=1)
+    talk.answer(fx.Catch, fx.Refusal("unavailable", "away"))
+    assert talk.heard() == ["error unavailable"]
+    assert talk.untuned == []
+    talk.frames("g", 2)
+    assert talk.heard() == ["move 2"]
+    talk.take(talk.session.tick())
+    talk.answer(fx.Catch, run("g", 2, 2))
+    assert talk.heard() == []
+
+
 def test_a_finished_table_comes_from_the_archive() -> None:
     talk = Talker()
     talk.client(op="join", game="g")
