@@ -22,7 +22,7 @@ __all__ = ["clean_nats", "clean_redis", "nats_url", "postgres_server", "postgres
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     """With CI=true a skipped test is a failed one: something that should be installed is missing."""
-    gc.disable()  # a finalizer that logs a trace while pytest parses source for its report breaks the parser (gh-106905)
+    gc.disable()  # a finalizer that logs a trace while pytest parses source breaks CPython 3.11's parser (gh-106905)
     try:
         report = yield
     finally:
