@@ -120,9 +120,13 @@ class Client:
         """Acts at a table, by default at the last version seen; returns once its events have come too."""
         seen = self.versions[game] if version is None else version
         answer = await self.ask("play", game=game, version=seen, action={"kind": kind, **action}, ref=ref)
-        async with asyncio.timeout(10), self._news:
-            await self._news.wait_for(lambda: self.versions.get(game, 0) >= answer["version"])
+        await self.seen(game, answer["version"])
         return answer
+
+    async def seen(self, game: str, version: int) -> None:
+        """Waits until this version of the game has come."""
+        async with asyncio.timeout(10), self._news:
+            await self._news.wait_for(lambda: self.versions.get(game, 0) >= version)
 
     async def wait(
         self,

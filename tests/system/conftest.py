@@ -16,8 +16,9 @@ ROOMS = Path(__file__).with_name("rooms.toml")
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The cluster, with the limits that a club would have."""
-    with running(tmp_path_factory.mktemp("cluster") / "data", *arguments(ROOMS, workers=2, gateways=2)) as up:
+    """The cluster, with the limits that a club would have, and logs that tell all they ever tell."""
+    data, debug = tmp_path_factory.mktemp("cluster") / "data", {"NUMBRIDGE_LOG_LEVEL": "debug"}
+    with running(data, *arguments(ROOMS, workers=2, gateways=2), env=debug) as up:
         yield up
 
 
