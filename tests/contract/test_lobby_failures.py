@@ -1,6 +1,7 @@
 """What the lobby does when something breaks: tables, gateways, Redis, another replica."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
@@ -187,6 +188,37 @@ async def test_an_emptied_redis_holds_matching_until_everybody_has_spoken(one: C
     await one.hears("ada", "seated")
     assert one.apps[0].gate.open
     assert refusal(await one.post("eve")) == "FORBIDDEN"
+
+
+async def test_a_drain_finishes_the_match_in_hand(one: Club) -> None:
+    """No other replica is there to find it abandoned: the two would wait for this one to come back."""
+    down = True
+    one.tables.script = lambda _match: Made(Making.NOT_MADE) if down else None
+    await one.post("ada")
+    await one.post("bob")
+    [app] = one.apps
+    await eventually(lambda: app.seating.in_hand == 1)
+    draining = asyncio.create_task(app.drain())
+    await eventually(lambda: app.draining)
+    down = False
+    await draining
+    assert app.seating.in_hand == 0
+    for player in ("ada", "bob"):
+        await one.hears(player, "seated")
+
+
+async def test_a_seat_is_told_by_the_tables_word_when_redis_has_lost_what_was_said(one: Club) -> None:
+    """1. Two are seated, 2. Redis is emptied before both have heard, 3. the worker says who sits there, 4. the
+    heartbeat of a player's gateway brings the very same `seated`."""
+    game = await one.play("eve", "fay")
+    said = await one.hears("eve", "seated", game=game)
+    await one.redis.flushall()
+    await one.say(game, "playing", version=0)
+    await eventually(lambda: one.status_of("eve", game, "playing"))
+    kept = await one.keep(["eve", "guest"])
+    [notice] = kept.seated
+    assert (notice.player, notice.game) == ("eve", game)
+    assert json.loads(notice.text) == {key: value for key, value in said.items() if key != "_seeks"}
 
 
 async def test_seats_are_pruned_by_a_whole_shards_word(one: Club) -> None:
