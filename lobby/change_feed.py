@@ -22,7 +22,8 @@ class ChangeFeed:
         self._at: str | None = None
         self._rooms: dict[str, Callable[[Change], None]] = {}
         self._lost: dict[str, Callable[[], None]] = {}
-        self._on_block: list[Callable[[Change], None]] = []
+        self._on_people: list[Callable[[Change], None]] = []
+        self._people_lost: list[Callable[[], None]] = []
 
     def listen(self, room: str, feed: Callable[[Change], None], lost: Callable[[], None]) -> None:
         """`feed` gets the room's changes from now on; `lost` is called when some may be missing."""
@@ -34,9 +35,10 @@ class ChangeFeed:
         self._rooms.pop(room, None)
         self._lost.pop(room, None)
 
-    def on_block(self, call: Callable[[Change], None]) -> None:
-        """`call` gets every block that is made or lifted."""
-        self._on_block.append(call)
+    def on_people(self, call: Callable[[Change], None], lost: Callable[[], None]) -> None:
+        """`call` gets every block that is made or lifted, and who has ended a game."""
+        self._on_people.append(call)
+        self._people_lost.append(lost)
 
     async def start(self) -> None:
         """Finds the place to read from. Raises one of redis_io.AWAY."""
@@ -65,14 +67,15 @@ class ChangeFeed:
             return
         self._at = at
         for change in changes:
-            if change.what == "block":
-                for call in self._on_block:
+            if change.what in ("block", "over"):
+                for call in self._on_people:
                     call(change)
-                for feed in self._rooms.values():
-                    feed(change)
+                if change.what == "block":
+                    for feed in self._rooms.values():
+                        feed(change)
             elif (of_room := self._rooms.get(change.room)) is not None:
                 of_room(change)
 
     def _tell_lost(self) -> None:
-        for lost in self._lost.values():
+        for lost in (*self._lost.values(), *self._people_lost):
             lost()

@@ -91,7 +91,7 @@ class Company:
         mine = await self._seeks.of_player(player)
         if not mine:
             return
-        self._ratings.forget(player)
+        self._ratings.forget_blocks(player)
         avoid = tuple(sorted(await self._ratings.avoids(player)))
         for seek in await self._seeks.get(list(mine.values())):
             if seek is not None and seek.avoid != avoid:

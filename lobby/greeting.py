@@ -9,10 +9,11 @@ from lobby.desk import Desk
 from lobby.gate import Gate
 from lobby.metrics import Metrics
 from lobby.notices import kept_for, seated_at
-from lobby.ports import Notice
+from lobby.ports import Notice, Ratings
 from lobby.seating import TOLD_MS
 from numbridge.clock import monotonic, now_ms
 from numbridge.errors import Rejected
+from numbridge.tasks import Tasks
 from numbridge.v1 import lobby_pb2
 
 _REPOST_MS = 60_000  # after Redis came back empty: how long gateways may still bring seeks that it has lost
@@ -29,6 +30,8 @@ class Greeting:
         presence: RedisPresence,
         desk: Desk,
         gate: Gate,
+        ratings: Ratings,
+        tasks: Tasks,
         metrics: Metrics,
         grace_ms: int,
         lease_ms: int,
@@ -39,6 +42,8 @@ class Greeting:
         self._presence = presence
         self._desk = desk
         self._gate = gate
+        self._ratings = ratings
+        self._tasks = tasks
         self._metrics = metrics
         self._grace = grace_ms
         self.lease_ms = lease_ms
@@ -58,6 +63,7 @@ class Greeting:
         """A player has connected: the ids of the unfinished games and of the open seeks."""
         await self.heard(gateway)
         await self._presence.connected(player, gateway, True, 0)
+        self._tasks.spawn(self._ratings.warm(player), "warm")
         await self._gate.wait_open(self._hold / 1000)  # right after a loss of Redis seats are still being announced
         [seats] = await self._seats.of([player])
         seeks = await self._seeks.of_player(player)

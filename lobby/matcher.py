@@ -133,7 +133,8 @@ class Matcher:
                 self._pool.avoid(one, seek.avoid | {two})
 
     async def run(self) -> None:
-        """Matches until cancelled."""
+        """Matches until cancelled. Begins with a fresh reading, also after a fault."""
+        self.reload()
         pauses = delays(0.05, 1.0)
         while True:
             try:

@@ -48,19 +48,31 @@ class Ratings(Protocol):
     """The ratings service. Calls are bounded, may be repeated, and raise Rejected(UNAVAILABLE)."""
 
     async def rating(self, variant: str, player: str) -> int:
-        """The player's rating, rounded; a new player's is the initial one. May lag behind by seconds."""
+        """The player's rating, rounded; a new player's is the initial one. After `game_over` it is read afresh."""
         ...
 
     async def avoids(self, player: str) -> frozenset[str]:
-        """Whom the player blocks or is blocked by. May lag behind by seconds, but not behind `block`."""
+        """Whom the player blocks or is blocked by. May lag behind, but not behind `block` and `forget_blocks`."""
+        ...
+
+    async def warm(self, player: str) -> None:
+        """Reads ahead what a seek of the player's will need. Never raises for a service that is away."""
         ...
 
     async def block(self, player: str, other: str, blocked: bool) -> None:
         """Writes or lifts a block. Idempotent."""
         ...
 
-    def forget(self, player: str) -> None:
-        """Somebody has changed this player's block list: read it afresh."""
+    def forget_blocks(self, player: str) -> None:
+        """Somebody has changed this player's block list."""
+        ...
+
+    def game_over(self, player: str) -> None:
+        """A game of this player's has ended: his ratings are about to change."""
+        ...
+
+    def forget_all(self) -> None:
+        """Some change was not heard."""
         ...
 
     async def finished(self, game: str) -> Summary | None:

@@ -41,6 +41,7 @@ from numbridge.v1 import lobby_pb2_grpc
 
 NAME = "numbridge.v1.Lobby"
 _REDIS_CONNECTIONS = 32
+_AGAIN_S = 1.0  # a loop that has failed begins again
 
 
 def _coin() -> bool:
@@ -186,7 +187,7 @@ class Parts:
         settings, metrics = self.settings, self.metrics
         self.gate = Gate(self.presence, self.announcer, self.workers, metrics, settings.hold_ms)
         self.feed = ChangeFeed(self.seeks)
-        self.feed.on_block(self._blocks_changed)
+        self.feed.on_people(self._people_changed, self.ratings.forget_all)
         self.seat_notices = SeatNotices(self.nats, self.seats, metrics)
         self.seating = Seating(
             self.matches, self.tables, self.announcer, metrics, settings.seat_deadline_ms, settings.grace_ms
@@ -216,10 +217,10 @@ class Parts:
         await self.feed.start()
         await self.seating.start()
         await self.pools.start()
-        self.tasks.spawn(self.gate.run(), "gate")
-        self.tasks.spawn(self.feed.run(), "changes")
-        self.tasks.spawn(self.seating.run(), "seating")
-        self.tasks.spawn(self.pools.run(), "pools")
+        self.tasks.spawn(forever(self.gate.run, _AGAIN_S, "gate"), "gate")
+        self.tasks.spawn(forever(self.feed.run, _AGAIN_S, "changes"), "changes")
+        self.tasks.spawn(forever(self.seating.run, _AGAIN_S, "seating"), "seating")
+        self.tasks.spawn(forever(self.pools.run, _AGAIN_S, "pools"), "pools")
         self.tasks.spawn(forever(sweeper.sweep, PAUSE_S, "sweeper"), "sweeper")
 
     async def close_lobby(self) -> None:
@@ -240,9 +241,12 @@ class Parts:
         """Whoever has been matched gets a table and hears of it, before this replica goes."""
         await self.seating.finish()
 
-    def _blocks_changed(self, change: Change) -> None:
-        self.ratings.forget(change.room)
-        self.ratings.forget(change.seek)
+    def _people_changed(self, change: Change) -> None:
+        for player in (change.room, change.seek):
+            if change.what == "block":
+                self.ratings.forget_blocks(player)
+            else:
+                self.ratings.game_over(player)
 
     async def _take_room(self, room_id: str) -> None:
         room = self.rooms.get(room_id)
@@ -262,8 +266,8 @@ class Parts:
         )
         self.feed.listen(room_id, matcher.feed, matcher.reload)
         tasks = self.matching[room_id] = Tasks()
-        tasks.spawn(matcher.run(), "matcher")
-        tasks.spawn(seek_list.run(), "seek_list")
+        tasks.spawn(forever(matcher.run, _AGAIN_S, "matcher"), "matcher")
+        tasks.spawn(forever(seek_list.run, _AGAIN_S, "seek_list"), "seek_list")
 
     async def _give_room(self, room_id: str) -> None:
         self.feed.ignore(room_id)
@@ -297,6 +301,8 @@ class Parts:
             self.presence,
             desk,
             self.gate,
+            self.ratings,
+            self.tasks,
             self.metrics,
             settings.grace_ms,
             settings.gateway_lease_ms,

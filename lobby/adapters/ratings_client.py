@@ -1,59 +1,30 @@
-"""The ratings service over gRPC, with short bounded caches."""
+"""The ratings service over gRPC: questions that wait go out together, and answers are kept while nothing changes them.
 
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+A rating changes when a game of the player's ends, a block list when somebody
+blocks; of both every replica hears by the stream of changes. What was not
+heard ages out.
+"""
+
+import asyncio
+from collections import deque
 
 from grpc import StatusCode, aio
 
+from lobby.adapters.cache import Cache
 from lobby.stored import Summary
 from numbridge import rpc
 from numbridge.clock import monotonic
-from numbridge.errors import unavailable
+from numbridge.errors import Rejected, unavailable
 from numbridge.settings import CommonSettings
 from numbridge.v1 import ratings_pb2, ratings_pb2_grpc
 
 _TIMEOUT_S = 2.0
-_RATING_S = 5.0  # a rating changes when a game ends, and its player then has this long until it shows in a seek
-_BLOCKS_S = 30.0  # blocks made through any replica are told at once; this heals what was not heard
-_MOST = 20_000  # entries of each cache; the least recently used go first
-
-V = TypeVar("V")
-
-
-class Cache(Generic[V]):
-    """Values by key for a limited time, least recently used out first."""
-
-    def __init__(self, most: int, keep_s: float, clock: Callable[[], float] = monotonic) -> None:
-        self._most = most
-        self._keep = keep_s
-        self._clock = clock
-        self._held: OrderedDict[str, tuple[float, V]] = OrderedDict()
-        self._drops = 0
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def drop(self, key: str) -> None:
-        """Forgets a key, also one that is being loaded just now."""
-        self._drops += 1
-        self._held.pop(key, None)
-
-    async def get(self, key: str, load: Callable[[], Awaitable[V]]) -> V:
-        """The value, loaded if there is no fresh one. What `load` raises goes on to the caller."""
-        held = self._held.get(key)
-        if held is not None and self._clock() - held[0] < self._keep:
-            self._held.move_to_end(key)
-            return held[1]
-        at, drops = self._clock(), self._drops
-        value = await load()
-        if drops != self._drops:
-            return value  # it may be older than what was dropped
-        self._held[key] = (at, value)
-        self._held.move_to_end(key)
-        while len(self._held) > self._most:
-            self._held.popitem(last=False)
-        return value
+_KEEP_S = 60.0
+_SETTLING_S = 15.0  # after a game: so long its result may still be on its way into the rating
+_MOST = 50_000  # entries of each cache; the least recently used go first
+_MOST_ASKED = 100  # players in one call
+_MOST_WAITING = 5_000  # questions; beyond, a caller is told to try again
+_WARMING = 32  # block lists read ahead at the same time
 
 
 class RatingsClient:
@@ -63,21 +34,53 @@ class RatingsClient:
         self._channel = rpc.channel(settings, address)
         stub: ratings_pb2_grpc.RatingsAsyncStub = ratings_pb2_grpc.RatingsStub(self._channel)
         self._stub = stub
-        self._ratings: Cache[int] = Cache(_MOST, _RATING_S)
-        self._avoids: Cache[frozenset[str]] = Cache(_MOST, _BLOCKS_S)
+        self._ratings: Cache[int] = Cache(_MOST, _KEEP_S)
+        self._avoids: Cache[frozenset[str]] = Cache(_MOST, _KEEP_S)
+        self._variants: set[str] = set()  # that were asked for; there are three
+        self._settling: dict[str, float] = {}
+        self._waiting: dict[str, deque[tuple[str, asyncio.Future[int]]]] = {}
+        self._askers: dict[str, asyncio.Task[None]] = {}
+        self._warm = asyncio.Semaphore(_WARMING)
 
     async def rating(self, variant: str, player: str) -> int:
         """The player's rating, rounded."""
+        self._variants.add(variant)
+        if self._settling.get(player, 0.0) > monotonic():
+            return await self._ask(variant, player)
+        return await self._ratings.get(f"{variant}|{player}", lambda: self._ask(variant, player))
 
-        async def load() -> int:
-            request = ratings_pb2.GetRatingsRequest(variant=variant, players=[player])
-            try:
-                reply = await self._stub.GetRatings(request, timeout=_TIMEOUT_S)
-            except aio.AioRpcError:
-                raise unavailable("the ratings") from None
-            return round(reply.ratings[player].rating)
+    async def _ask(self, variant: str, player: str) -> int:
+        waiting = self._waiting.setdefault(variant, deque())
+        if len(waiting) >= _MOST_WAITING:
+            raise unavailable("the ratings")
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        waiting.append((player, future))
+        if variant not in self._askers:
+            self._askers[variant] = asyncio.create_task(self._answer(variant, waiting), name="ask_ratings")
+        return await future
 
-        return await self._ratings.get(f"{variant}|{player}", load)
+    async def _answer(self, variant: str, waiting: deque[tuple[str, asyncio.Future[int]]]) -> None:
+        """One call at a time for each variant, for all who wait when it goes out."""
+        try:
+            while waiting:
+                asked = [waiting.popleft() for _ in range(min(_MOST_ASKED, len(waiting)))]
+                request = ratings_pb2.GetRatingsRequest(variant=variant, players={player for player, _ in asked})
+                refused: Rejected | None = None
+                try:
+                    reply = await self._stub.GetRatings(request, timeout=_TIMEOUT_S)
+                except aio.AioRpcError:
+                    refused = unavailable("the ratings")
+                for player, future in asked:
+                    if future.done():
+                        continue
+                    if refused is not None:
+                        future.set_exception(refused)
+                    else:
+                        future.set_result(round(reply.ratings[player].rating))
+        finally:
+            del self._askers[variant]
+            while waiting:  # only if this task was cancelled
+                waiting.popleft()[1].cancel()
 
     async def avoids(self, player: str) -> frozenset[str]:
         """Whom the player blocks or is blocked by."""
@@ -91,6 +94,16 @@ class RatingsClient:
 
         return await self._avoids.get(player, load)
 
+    async def warm(self, player: str) -> None:
+        """Reads ahead what a seek of the player's will need; skipped while enough is being read."""
+        if self._warm.locked():
+            return
+        async with self._warm:
+            try:
+                await self.avoids(player)
+            except Rejected:
+                pass  # the seek itself will say so
+
     async def block(self, player: str, other: str, blocked: bool) -> None:
         """Writes or lifts a block."""
         request = ratings_pb2.PutBlockRequest(player=player, other=other, blocked=blocked)
@@ -98,12 +111,26 @@ class RatingsClient:
             await self._stub.PutBlock(request, timeout=_TIMEOUT_S)
         except aio.AioRpcError as error:
             raise rpc.reason_of(error) from None
-        self.forget(player)
-        self.forget(other)
+        self.forget_blocks(player)
+        self.forget_blocks(other)
 
-    def forget(self, player: str) -> None:
+    def forget_blocks(self, player: str) -> None:
         """Reads this player's block list afresh next time."""
         self._avoids.drop(player)
+
+    def game_over(self, player: str) -> None:
+        """A game of this player's has ended: his ratings are about to change."""
+        now = monotonic()
+        if len(self._settling) >= _MOST:
+            self._settling = {name: until for name, until in self._settling.items() if until > now}
+        self._settling[player] = now + _SETTLING_S
+        for variant in self._variants:
+            self._ratings.drop(f"{variant}|{player}")
+
+    def forget_all(self) -> None:
+        """Some change was not heard."""
+        self._avoids.clear()
+        self._ratings.clear()
 
     async def finished(self, game: str) -> Summary | None:
         """A finished game of the archive."""
@@ -117,4 +144,6 @@ class RatingsClient:
 
     async def close(self) -> None:
         """Closes the channel."""
+        for asker in list(self._askers.values()):
+            asker.cancel()
         await self._channel.close(1.0)

@@ -8,8 +8,8 @@ import msgspec
 from redis.asyncio import Redis
 
 from lobby import keys
+from lobby.adapters.script_lane import ScriptLane
 from lobby.stored import decode_mine
-from numbridge.redis_io import script
 
 _SCAN = 500
 
@@ -27,14 +27,11 @@ class RedisPresence:
 
     def __init__(self, redis: Redis) -> None:
         self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
-        self._be_present = script(redis, "lobby", "be_present-2")
-        self._end_player = script(redis, "lobby", "end_player-5")
-        self._mark = script(redis, "lobby", "mark-1")
-        self._ask_rematch = script(redis, "lobby", "ask_rematch-1")
+        self._lane = ScriptLane(redis)
 
     async def marker(self, now: int, open_for: int | None = None) -> Marker:
         """The marker; an empty Redis gets one that holds matching. `open_for`: opens the one that is that old."""
-        text: bytes = await self._mark(keys=[keys.MARKER], args=[now, "" if open_for is None else open_for])
+        text: bytes = await self._lane.run("mark-1", [keys.MARKER], [now, "" if open_for is None else open_for])
         state, _, since = text.decode().partition("|")
         return Marker(state == "ready", int(since))
 
@@ -44,7 +41,7 @@ class RedisPresence:
 
     async def connected(self, player: str, gateway: str, here: bool, ends_at: int) -> None:
         """A player's first connection to a gateway has come, or the last has gone."""
-        await self._be_present(keys=[keys.MINE, keys.LEAVING], args=[player, gateway, int(here), ends_at])
+        await self._lane.run("be_present-2", [keys.MINE, keys.LEAVING], [player, gateway, int(here), ends_at])
 
     async def claim(self, players: Sequence[str], gateway: str) -> None:
         """The gateway says that it holds these players: none of them is leaving."""
@@ -59,9 +56,8 @@ class RedisPresence:
 
     async def end_player(self, player: str, now: int) -> list[str]:
         """Ends the seeks of a player who is due, unless he has come back in this very moment."""
-        ended = await self._end_player(
-            keys=[keys.SEEKS, keys.OPEN, keys.MINE, keys.CHANGES, keys.LEAVING], args=[player, now]
-        )
+        where = [keys.SEEKS, keys.OPEN, keys.MINE, keys.CHANGES, keys.LEAVING]
+        ended = await self._lane.run("end_player-5", where, [player, now])
         return [seek.decode() for seek in ended]
 
     async def lapsed_gateways(self, now: int) -> list[str]:
@@ -90,7 +86,7 @@ class RedisPresence:
 
     async def ask_rematch(self, game: str, player: str, other: str, now: int, window_ms: int) -> bool:
         """Whether both have asked now."""
-        done = await self._ask_rematch(keys=[keys.REMATCH], args=[game, player, other, now, window_ms])
+        done = await self._lane.run("ask_rematch-1", [keys.REMATCH], [game, player, other, now, window_ms])
         return bool(done)
 
     async def forget_old(self, rematch_before: int, last_before: int) -> None:

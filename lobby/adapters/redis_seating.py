@@ -1,5 +1,6 @@
 """From two seeks to two seats, in Redis: taking, the seating stream, and the way back."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,9 +11,9 @@ from redis.exceptions import ResponseError
 
 from lobby import keys
 from lobby.adapters.redis_seeks import with_last
+from lobby.adapters.script_lane import Arg, ScriptLane
 from lobby.notices import kept
 from lobby.stored import Match, decode_match, encode
-from numbridge.redis_io import script
 
 MOST_MATCHES = 5_000  # that wait to be seated; beyond it matching pauses, seeks stay open
 
@@ -61,41 +62,38 @@ class RedisSeating:
         self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
         self._replica = replica
         self._one_table = int(one_table)
-        self._take = script(redis, "lobby", "take-8")
-        self._hold = script(redis, "lobby", "hold_match-2")
-        self._seat = script(redis, "lobby", "seat_match-6")
-        self._undo = script(redis, "lobby", "undo_match-9")
+        self._lane = ScriptLane(redis)
 
     async def take(self, matches: Sequence[tuple[Match, Side, Side]]) -> list[Taken]:
         """Takes both players of each match, or neither; one round trip for all. Safe to repeat."""
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for match, first, second in matches:
-                await self._take(
-                    keys=[
-                        keys.MARKER,
-                        keys.SEEKS,
-                        keys.OPEN,
-                        keys.MINE,
-                        keys.SEATS,
-                        keys.MATCHES,
-                        keys.SEATING,
-                        keys.CHANGES,
-                    ],
-                    args=[
-                        match.game,
-                        encode(match),
-                        match.at,
-                        self._one_table,
-                        MOST_MATCHES,
-                        first.player,
-                        first.seek,
-                        second.player,
-                        second.seek,
-                    ],
-                    client=pipe,
-                )
-            replies = await pipe.execute()
-        return [_taken(reply) for reply in replies]
+        return await asyncio.gather(*(self._take(*request) for request in matches))
+
+    async def _take(self, match: Match, first: Side, second: Side) -> Taken:
+        reply = await self._lane.run(
+            "take-8",
+            [
+                keys.MARKER,
+                keys.SEEKS,
+                keys.OPEN,
+                keys.MINE,
+                keys.SEATS,
+                keys.MATCHES,
+                keys.SEATING,
+                keys.CHANGES,
+            ],
+            [
+                match.game,
+                encode(match),
+                match.at,
+                self._one_table,
+                MOST_MATCHES,
+                first.player,
+                first.seek,
+                second.player,
+                second.seek,
+            ],
+        )
+        return _taken(reply)
 
     async def ensure_group(self) -> None:
         """Makes the stream and its consumer group if they are not there."""
@@ -131,24 +129,23 @@ class RedisSeating:
 
     async def hold(self, games: Sequence[str]) -> list[Match | None]:
         """Takes these matches in hand; None for one that has been seated or undone."""
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for game in games:
-                await self._hold(keys=[keys.MATCHES, keys.HOLDERS], args=[game, self._replica], client=pipe)
-            texts = await pipe.execute()
+        where = [keys.MATCHES, keys.HOLDERS]
+        texts = await asyncio.gather(*(self._lane.run("hold_match-2", where, [game, self._replica]) for game in games))
         return [None if text is None else decode_match(text) for text in texts]
 
     async def seat(self, match: Match, entry: Entry, now: int, told: bytes, keep_ms: int) -> bool:
         """The table is there: seats the two and keeps what they are told. False if that was done before."""
-        done = await self._seat(
-            keys=[keys.MATCHES, keys.HOLDERS, keys.SEATS, keys.LAST, keys.told(match.game), keys.SEATING],
-            args=[match.game, match.blue.id, match.red.id, now, told, keep_ms, entry.id, keys.GROUP],
+        done = await self._lane.run(
+            "seat_match-6",
+            [keys.MATCHES, keys.HOLDERS, keys.SEATS, keys.LAST, keys.told(match.game), keys.SEATING],
+            [match.game, match.blue.id, match.red.id, now, told, keep_ms, entry.id, keys.GROUP],
         )
         return bool(done)
 
     async def undo(self, match: Match, entry: Entry, claim_by: int, reopen: bool) -> list[str] | None:
         """No table: the seats are free and, with `reopen`, the seeks are open again, ages kept. Gives the seeks that
         are open again; None if another replica has the match in hand."""
-        args: list[str | bytes | int] = [
+        args: list[Arg] = [
             match.game,
             self._replica,
             match.blue.id,
@@ -162,8 +159,9 @@ class RedisSeating:
         for seek in seeks:
             member = keys.in_order(seek.room, seek.since, seek.seek)
             args += [seek.seek, encode(seek), seek.player, seek.room, member, seek.gateway]
-        code, *opened = await self._undo(
-            keys=[
+        code, *opened = await self._lane.run(
+            "undo_match-9",
+            [
                 keys.MATCHES,
                 keys.HOLDERS,
                 keys.SEATS,
@@ -174,7 +172,7 @@ class RedisSeating:
                 keys.LEAVING,
                 keys.SEATING,
             ],
-            args=args,
+            args,
         )
         return [seek.decode() for seek in opened] if code == 1 else None
 

@@ -1,5 +1,6 @@
 """Who sits where, and the games being played: a cache in Redis of what the table workers say."""
 
+import asyncio
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 from redis.asyncio import Redis
 
 from lobby import keys
+from lobby.adapters.script_lane import ScriptLane
 from lobby.stored import Summary, decode_seats, decode_summary, encode
-from numbridge.redis_io import script
 
 Seats = dict[str, tuple[str, int]]
 """game -> status (seating, playing or adjourned) and since when, milliseconds."""
@@ -27,38 +28,35 @@ class RedisSeats:
 
     def __init__(self, redis: Redis) -> None:
         self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
-        self._seat = script(redis, "lobby", "seat_game-6")
-        self._unseat = script(redis, "lobby", "unseat_game-6")
+        self._lane = ScriptLane(redis)
 
     async def note(self, games: Sequence[Summary], now: int) -> int:
         """Writes down what a worker says about these games. Gives how many were news."""
-        if not games:
-            return 0
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for game in games:
-                await self._seat(
-                    keys=[keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.OVER],
-                    args=[
-                        game.game,
-                        game.version,
-                        game.status,
-                        game.blue.id,
-                        game.red.id,
-                        game.started_at,
-                        keys.in_order(game.room, game.started_at, game.game),
-                        encode(game),
-                        now,
-                    ],
-                    client=pipe,
-                )
-            return sum(await pipe.execute())
+        return sum(await asyncio.gather(*(self._note(game, now) for game in games)))
+
+    async def _note(self, game: Summary, now: int) -> int:
+        return int(
+            await self._lane.run(
+                "seat_game-7",
+                [keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.OVER, keys.CHANGES],
+                [
+                    game.game,
+                    game.version,
+                    game.status,
+                    game.blue.id,
+                    game.red.id,
+                    game.started_at,
+                    keys.in_order(game.room, game.started_at, game.game),
+                    encode(game),
+                    now,
+                ],
+            )
+        )
 
     async def forget(self, game: str, heard_before: int, player: str = "") -> Forgot:
         """Forgets a game that no worker holds, unless one spoke of it after `heard_before` or it is being seated."""
-        done = await self._unseat(
-            keys=[keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.MATCHES],
-            args=[game, heard_before, player],
-        )
+        where = [keys.GAMES, keys.SEATS, keys.LIVE, keys.HEARD, keys.TABLES, keys.MATCHES]
+        done = await self._lane.run("unseat_game-6", where, [game, heard_before, player])
         return Forgot(done)
 
     async def of_shard(self, shard: int) -> set[str]:

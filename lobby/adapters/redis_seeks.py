@@ -9,8 +9,8 @@ import msgspec
 from redis.asyncio import Redis
 
 from lobby import keys
+from lobby.adapters.script_lane import Arg, ScriptLane
 from lobby.stored import StoredSeek, decode_mine, decode_seek, encode
-from numbridge.redis_io import script
 
 _PAGE = 1_000
 BATCH = 500  # changes read at once
@@ -35,9 +35,9 @@ class Ended(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that happened to a seek (`add`, `drop`, `amend`), or a `block` that was made or lifted.
+    """Something that happened to a seek (`add`, `drop`, `amend`), or to two players.
 
-    For a block, `room` is the player, `seek` the other, and `on` whether it stands now.
+    `block`: `room` is the player, `seek` the other, and `on` whether it stands now. `over`: the two have ended a game.
     """
 
     what: str
@@ -47,7 +47,7 @@ class Change:
     on: bool = False
 
 
-_WHAT = {b"a": "add", b"d": "drop", b"u": "amend", b"b": "block"}
+_WHAT = {b"a": "add", b"d": "drop", b"u": "amend", b"b": "block", b"o": "over"}
 
 
 class RedisSeeks:
@@ -55,16 +55,15 @@ class RedisSeeks:
 
     def __init__(self, redis: Redis) -> None:
         self._redis: Any = redis  # redis-py's types know neither bytes nor RESP2 replies apart
-        self._post = script(redis, "lobby", "post_seek-7")
-        self._end = script(redis, "lobby", "end_seek-4")
-        self._amend = script(redis, "lobby", "amend_seek-2")
+        self._lane = ScriptLane(redis)
 
     async def post(self, seek: StoredSeek, most: int, one_table: bool) -> tuple[Posted, str]:
         """Posts a seek; `most` open seeks a player, 0 for no limit. The text is the seek that made way, or the
         game that is in the way. Repeating it does nothing more."""
-        code, detail = await self._post(
-            keys=[keys.SEEKS, keys.OPEN, keys.MINE, keys.SEATS, keys.CHANGES, keys.LEAVING, keys.LAST],
-            args=[
+        code, detail = await self._lane.run(
+            "post_seek-7",
+            [keys.SEEKS, keys.OPEN, keys.MINE, keys.SEATS, keys.CHANGES, keys.LEAVING, keys.LAST],
+            [
                 seek.seek,
                 encode(seek),
                 seek.player,
@@ -79,7 +78,8 @@ class RedisSeeks:
 
     async def end(self, seek: str, player: str) -> Ended:
         """Ends a seek of the player's."""
-        return Ended(await self._end(keys=[keys.SEEKS, keys.OPEN, keys.MINE, keys.CHANGES], args=[seek, player]))
+        where = [keys.SEEKS, keys.OPEN, keys.MINE, keys.CHANGES]
+        return Ended(await self._lane.run("end_seek-4", where, [seek, player]))
 
     async def get(self, seeks: Sequence[str]) -> list[StoredSeek | None]:
         """Open seeks by id."""
@@ -125,8 +125,8 @@ class RedisSeeks:
 
     async def amend(self, seek: StoredSeek) -> bool:
         """Replaces the stored form of a seek, if it still is open."""
-        done = await self._amend(keys=[keys.SEEKS, keys.CHANGES], args=[seek.seek, encode(seek), seek.room])
-        return bool(done)
+        args: list[Arg] = [seek.seek, encode(seek), seek.room]
+        return bool(await self._lane.run("amend_seek-2", [keys.SEEKS, keys.CHANGES], args))
 
     async def say_block(self, player: str, other: str, blocked: bool) -> None:
         """Tells every replica that a block was made or lifted."""

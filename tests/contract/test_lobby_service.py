@@ -218,6 +218,11 @@ async def test_a_seek_whose_player_sits_down_elsewhere_is_not_matched(one: Club)
     assert await one.listed() == ["s-c"]
 
 
+async def test_ratings_are_read_afresh_after_a_game(one: Club) -> None:
+    await one.over(await one.play("ada", "bob"))
+    await eventually(lambda: sorted(one.ratings.settling) == ["ada", "bob"])
+
+
 async def test_the_same_two_do_not_meet_twice_while_another_waits(one: Club) -> None:
     one.ratings.ratings["cid"] = 1500
     await one.over(await one.play("ada", "bob"))

@@ -27,7 +27,9 @@ async def test_the_highest_version_of_a_game_counts_whatever_the_order(store: St
     assert await store.seats.of(["ada", "bob"]) == [{}, {}]
     assert await store.seats.listed(["bridge"], 10) == []
     await store.seats.forget_ended(5)
-    assert await store.keys() == {keys.MARKER, keys.SEATING}
+    assert await store.keys() == {keys.MARKER, keys.SEATING, keys.CHANGES}
+    _, changes, _ = await store.seeks.changes("0-0", 1)
+    assert [(change.what, change.room, change.seek) for change in changes] == [("over", "ada", "bob")]
 
 
 async def test_games_are_listed_newest_first_over_rooms(store: Store) -> None:

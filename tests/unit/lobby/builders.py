@@ -119,6 +119,7 @@ class FakeRatings:
         self.blocks: set[tuple[str, str]] = set()
         self.archive: dict[str, Summary] = {}
         self.forgotten: list[str] = []
+        self.settling: list[str] = []
 
     async def rating(self, variant: str, player: str) -> int:
         return self.ratings.get(player, 1500)
@@ -135,8 +136,17 @@ class FakeRatings:
         else:
             self.blocks.discard((player, other))
 
-    def forget(self, player: str) -> None:
+    async def warm(self, player: str) -> None:
+        await self.avoids(player)
+
+    def forget_blocks(self, player: str) -> None:
         self.forgotten.append(player)
+
+    def game_over(self, player: str) -> None:
+        self.settling.append(player)
+
+    def forget_all(self) -> None:
+        self.forgotten.append("*")
 
     async def finished(self, game: str) -> Summary | None:
         return self.archive.get(game)

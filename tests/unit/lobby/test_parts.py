@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lobby import keys
-from lobby.adapters.ratings_client import Cache
+from lobby.adapters.cache import Cache
 from lobby.adapters.workers import RoutedWorkers
 from lobby.matching.seek import Span
 from lobby.pools import preferred

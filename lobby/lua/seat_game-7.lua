@@ -8,6 +8,7 @@
     KEYS[4] heard     zset  game -> when a worker last spoke of it, milliseconds
     KEYS[5] tables    zset  games by id, all of score 0, so that a shard is a range
     KEYS[6] over      zset  game -> when it ended: a late word does not bring it back
+    KEYS[7] changes   stream: that a game is over changes its players' ratings
     ARGV[1] game
     ARGV[2] version
     ARGV[3] status: playing, adjourned or over
@@ -32,6 +33,7 @@ if ARGV[3] == 'over' then
   redis.call('ZREM', KEYS[4], ARGV[1])
   redis.call('ZREM', KEYS[5], ARGV[1])
   redis.call('ZADD', KEYS[6], ARGV[9], ARGV[1])
+  redis.call('XADD', KEYS[7], 'MAXLEN', '~', 20000, '*', 'o', 'o', 'r', ARGV[4], 's', ARGV[5])
   for n = 1, 2 do
     local text = redis.call('HGET', KEYS[2], players[n])
     if text then
