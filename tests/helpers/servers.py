@@ -24,12 +24,14 @@ import pytest_asyncio
 from nats.js.api import StreamInfo
 
 from numbridge import redis_io
-from numbridge.local_servers import LocalServer, free_port, nats_server, redis_server
+from numbridge.local_servers import LocalServer, die_with_parent, free_port, nats_server, redis_server
 
 
 def _run(server: LocalServer) -> None:
     """Starts a server outside of any test's event loop."""
-    process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        server.argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent
+    )
     server.__dict__["popen"] = process
 
     async def up() -> None:
@@ -130,6 +132,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             cwd=base,
             user=who.get("user"),
             group=who.get("group"),
+            preexec_fn=die_with_parent,
         )
 
     made = start("initdb", "-D", data, "-A", "trust", "-U", "numbridge", "-E", "UTF8", "--locale=C.UTF-8", "-N")
