@@ -8,6 +8,8 @@ import asyncio
 import os
 import signal
 import subprocess
+import threading
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from numbridge.local_servers import die_with_parent
 from tests.helpers.cluster import Cluster
 
 _LOOK_S = 0.05
+_SAID = 100  # pieces of what `numbridge up` says that are kept
 
 
 class Processes:
@@ -26,6 +29,7 @@ class Processes:
         self._cluster = cluster
         self._kept: dict[str, subprocess.Popen[bytes]] = {}
         self._keepers: list[asyncio.Task[None]] = []
+        self._said: deque[bytes] = deque(maxlen=_SAID)
         entries = cluster.facts()["processes"]
         self.names: dict[str, list[str]] = {}
         """Kind -> names."""
@@ -46,8 +50,25 @@ class Processes:
         kept = self._kept.get(name)
         if kept is not None:
             return kept.pid if kept.poll() is None else None
-        pid: int | None = next(entry["pid"] for entry in self._cluster.facts()["processes"] if entry["name"] == name)
+        try:
+            entries = self._cluster.facts()["processes"]
+        except FileNotFoundError:
+            said = b"".join(self._said).decode(errors="replace")
+            raise AssertionError(f"`numbridge up` has given up:\n{said[-4000:]}") from None
+        pid: int | None = next(entry["pid"] for entry in entries if entry["name"] == name)
         return pid
+
+    def listen(self) -> None:
+        """From now on reads what `numbridge up` says, lest it waits for a reader some day."""
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._cluster.process.stdout is not None
+        try:
+            while text := os.read(self._cluster.process.stdout.fileno(), 4096):
+                self._said.append(text)
+        except (OSError, ValueError):  # closed, for the cluster is being stopped
+            pass
 
     def signal(self, name: str, number: signal.Signals) -> int:
         """Sends a signal; the id of the process that got it."""

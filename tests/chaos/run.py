@@ -57,6 +57,7 @@ class Run:
         self._began_at = time.time()
         self._ledger = Ledger()
         self._processes = Processes(cluster)
+        self._processes.listen()
         self._pilots: list[Pilot] = []
         self._routes: Routes | None = None
 
@@ -117,7 +118,13 @@ class Run:
         lanes = [faults.lane(parts, Random(f"{wishes.seed} {parts}")) for parts in (faults.PLAY, faults.ASIDE)]
         until = began + wishes.seconds
         injecting = [asyncio.create_task(injector.run(lane, until, wishes.most_faults)) for lane in lanes]
-        await _all(*injecting, asyncio.create_task(asyncio.sleep(wishes.seconds)), unless=playing + watching)
+        try:
+            await _all(*injecting, asyncio.create_task(asyncio.sleep(wishes.seconds)), unless=playing + watching)
+        except BaseException:
+            for task in (*injecting, *playing, *watching):
+                task.cancel()
+            await asyncio.gather(*injecting, *playing, *watching, return_exceptions=True)
+            raise
         seconds = self.clock() - began
         self._tell(f"{len(injector.faults)} faults are over; {len(self._ledger.games)} games so far")
         for pilot in self._pilots:
