@@ -145,7 +145,7 @@ async def test_stopping_ends_the_process_and_refuses_further_demands(opened: Ope
     stock = await opened(1)
     pid = await asyncio.to_thread(process_of, stock)
     waiting = [asyncio.ensure_future(stock.take(9, "regular", 22)) for _ in range(5)]
-    await eventually(lambda: stock._waiting == 5)
+    await eventually(lambda: stock._waiting == 5 or any(demand.done() for demand in waiting))
     await stock.stop()
     outcomes = await asyncio.gather(*waiting, return_exceptions=True)
     assert all(isinstance(outcome, DealingError) or outcome.givens for outcome in outcomes)  # type: ignore[union-attr]
