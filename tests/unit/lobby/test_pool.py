@@ -88,6 +88,35 @@ def test_who_has_a_range_of_his_own_is_not_held_back_by_his_tolerance() -> None:
     assert names(pool) == {frozenset("ab")}
 
 
+@pytest.mark.parametrize(("rating", "meet"), [(1399, False), (1400, True), (1600, True), (1601, False)])
+def test_both_ends_of_a_range_belong_to_it(rating: int, meet: bool) -> None:
+    for first, second in (("a", "b"), ("b", "a")):
+        seeks = {"a": core_seek("a", Wish(rating=Span(1400, 1600))), "b": core_seek("b", rating=rating)}
+        pool = pool_of(seeks[first], tolerance=Tolerance())
+        assert names(pool) == set()
+        pool.add(seeks[second])  # it alone is looked at now
+        assert bool(names(pool)) is meet
+
+
+def test_a_room_that_becomes_quiet_holds_nobody_back_any_more() -> None:
+    far = [core_seek("low", rating=1000), core_seek("high", rating=2000)]
+    pool = pool_of(*far, core_seek("third", Wish(rating=Span(1, 2))), tolerance=Tolerance(quick_below=3))
+    assert names(pool) == set()
+    pool.remove("third")
+    assert names(pool) == {frozenset(("low", "high"))}
+
+
+def test_a_crowd_of_nearer_ones_that_are_not_ready_hides_nobody() -> None:
+    """More of them than are looked at for the nearest: the one further away, who is ready, is found all the same."""
+    crowd = [f"young{number}" for number in range(60)]
+    strangers = frozenset(f"p-{name}" for name in (*crowd, "old"))
+    young = [core_seek(name, rating=1710 + n, since=50_000, avoid=strangers) for n, name in enumerate(crowd)]
+    pool = pool_of(*young, core_seek("old", rating=1800, since=0, avoid=strangers))
+    assert names(pool, 50_000) == set()
+    pool.add(core_seek("new", Wish(rating=Span(0, 4000)), since=50_000))
+    assert names(pool, 50_000) == {frozenset(("old", "new"))}
+
+
 def test_two_who_have_just_met_wait_for_others_but_not_alone() -> None:
     a, b = core_seek("a", last="p-b"), core_seek("b", last="p-a")
     assert names(pool_of(a, b)) == {frozenset("ab")}
