@@ -1,6 +1,6 @@
 """One cluster and one browser for all browser tests of a process; visitors keep their pages."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,18 @@ from tests.helpers.cluster import Cluster, arguments, running
 ROOMS = Path(__file__).with_name("rooms.toml")
 PHONE = (390, 844)
 DESK = (1366, 860)
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Lets fixtures know that their test has failed."""
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -38,11 +50,21 @@ class Visitors:
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
         self._pages: dict[str, Page] = {}
-        self._lines_break = False
+        self._allowed: list[str] = []
+
+    def allow(self, *fragments: str) -> None:
+        """Says that this test makes the browser itself remark upon something in the console."""
+        self._allowed += fragments
 
     def lines_break(self) -> None:
-        """Says that this test cuts connections, which the browser itself remarks upon in the console."""
-        self._lines_break = True
+        """Says that this test cuts connections."""
+        self.allow("WebSocket connection", "net::ERR_")
+
+    async def close(self) -> None:
+        """Closes all pages; whoever comes next is somebody else."""
+        for page in self._pages.values():
+            await page.close()
+        self._pages.clear()
 
     async def get(self, name: str, languages: str = "en-GB,en", *, phone: bool = False) -> Page:
         """The page of that visitor, on a desk or a phone."""
@@ -56,7 +78,7 @@ class Visitors:
 
     def forget(self) -> None:
         """Before a test: what the pages have gathered so far is not its business."""
-        self._lines_break = False
+        self._allowed.clear()
         for page in self._pages.values():
             page.errors.clear()
             page.frames.clear()
@@ -67,14 +89,10 @@ class Visitors:
         """Console errors by visitor."""
         found = {}
         for name, page in self._pages.items():
-            told = [error for error in page.errors if not (self._lines_break and _of_a_broken_line(error))]
+            told = [error for error in page.errors if not any(part in error for part in self._allowed)]
             if told:
                 found[name] = told
         return found
-
-
-def _of_a_broken_line(error: str) -> bool:
-    return "WebSocket connection" in error or "net::ERR_" in error
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -84,16 +102,17 @@ async def all_visitors(browser: Browser) -> AsyncIterator[Visitors]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitors(all_visitors: Visitors) -> AsyncIterator[Visitors]:
+async def visitors(all_visitors: Visitors, request: pytest.FixtureRequest) -> AsyncIterator[Visitors]:
     """The visitors; afterwards no console may have complained."""
     all_visitors.forget()
     yield all_visitors
-    assert all_visitors.errors() == {}
+    errors = all_visitors.errors()
+    if errors or request.node.stash.get(FAILED, False):
+        await all_visitors.close()  # a game that goes on would be in the next test's way
+    assert errors == {}
 
 
 @pytest.fixture(scope="session")
 def url(cluster: Cluster) -> str:
     """The address that the gateways share."""
     return cluster.url
-
-

@@ -14,6 +14,8 @@ from typing import Any
 
 import aiohttp
 
+from tests.helpers.eventually import eventually
+
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -74,8 +76,8 @@ class Browser:
         """Calls `listener` with the parameters of every such event."""
         self._listeners.setdefault((session, method), []).append(listener)
 
-    async def send(self, method: str, session: str = "", **params: Any) -> Params:
-        """One command. Raises BrowserError, or TimeoutError after 20 s."""
+    async def send(self, method: str, session: str = "", seconds: float = CALL_S, /, **params: Any) -> Params:
+        """One command. Raises BrowserError, or TimeoutError after `seconds`."""
         self._next += 1
         body: Params = {"id": self._next, "method": method, "params": params}
         if session:
@@ -83,7 +85,7 @@ class Browser:
         future: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
         self._waiting[self._next] = future
         await self._ws.send_json(body)
-        async with asyncio.timeout(CALL_S):
+        async with asyncio.timeout(seconds):
             return await future
 
     async def close(self) -> None:
@@ -132,11 +134,10 @@ async def running_browser() -> AsyncIterator[Browser]:
 
 
 async def _address(port_file: Path, process: asyncio.subprocess.Process) -> str:
-    async with asyncio.timeout(CALL_S):
-        while True:
-            if process.returncode is not None:
-                raise BrowserError(f"Chromium ended with {process.returncode}")
-            lines = port_file.read_text().split() if port_file.exists() else []
-            if len(lines) == 2:
-                return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
-            await asyncio.sleep(0.05)
+    def written() -> str | None:
+        if process.returncode is not None:
+            raise BrowserError(f"Chromium ended with {process.returncode}")
+        lines = port_file.read_text().split() if port_file.exists() else []
+        return f"ws://127.0.0.1:{lines[0]}{lines[1]}" if len(lines) == 2 else None
+
+    return str(await eventually(written, CALL_S, what="Chromium names its port"))

@@ -44,6 +44,15 @@ LINE = """(() => {
 })()"""
 """What lets a test slow a page's connection down or cut it."""
 
+UNTIL = """(async () => {
+  const end = performance.now() + %d;
+  for (;;) {
+    const value = await (%s);
+    if (value || performance.now() > end) return value;
+    await new Promise((go) => setTimeout(go, 10));
+  }
+})()"""
+
 AIM = """(async () => {
   const e = [...document.querySelectorAll(%s)].find((e) => e.getClientRects().length && !e.disabled);
   if (!e) return null;
@@ -80,10 +89,16 @@ class Page:
         """A DevTools command to this page."""
         return await self.browser.send(method, self.session, **params)
 
-    async def js(self, expression: str) -> Any:
+    async def js(self, expression: str, seconds: float = WAIT_S) -> Any:
         """The value of an expression in the page; promises are awaited. Raises BrowserError if it throws."""
-        answer = await self.send(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True
+        answer = await self.browser.send(
+            "Runtime.evaluate",
+            self.session,
+            seconds,
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
         )
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -91,20 +106,25 @@ class Page:
         return answer["result"].get("value")
 
     async def until(self, expression: str, seconds: float = WAIT_S) -> Any:
-        """The first true value of an expression; asks again every frame until the deadline."""
-        deadline = asyncio.get_running_loop().time() + seconds
-        value = None
-        while asyncio.get_running_loop().time() < deadline:
-            value = await self.js(expression)
+        """The first true value of an expression; the page itself asks again and again until the deadline."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while (left := end - loop.time()) > 0:
+            try:
+                value = await self.js(UNTIL % (int(1000 * left), expression), left + 5)
+            except BrowserError as error:
+                if "context" not in str(error) and "navigated" not in str(error):
+                    raise
+                value = None  # the page has gone to another document meanwhile
             if value:
                 return value
-            await asyncio.sleep(0.02)
-        text = await self.js("document.body.innerText")
+        text = str(await self.js("document.body.innerText"))
         raise BrowserError(f"not within {seconds} s: {expression}\nthe page says: {' / '.join(text.split())[:900]}")
 
     async def see(self, selector: str, seconds: float = WAIT_S) -> None:
         """Waits until something matching is on the page and not hidden."""
-        await self.until(f"[...document.querySelectorAll({json.dumps(selector)})].some(e => e.getClientRects().length)", seconds)
+        seen = f"[...document.querySelectorAll({json.dumps(selector)})].some(e => e.getClientRects().length)"
+        await self.until(seen, seconds)
 
     async def text(self, selector: str) -> str:
         """The text of the first match, empty if there is none."""
@@ -113,7 +133,8 @@ class Page:
     async def open(self, address: str) -> None:
         """Goes to an address and waits until it has loaded."""
         await self.send("Page.navigate", url=address)
-        await self.until(f"document.readyState === 'complete' && location.href.startsWith({json.dumps(address.split('#')[0])})")
+        here = f"location.href.startsWith({json.dumps(address.split('#')[0])})"
+        await self.until(f"document.readyState === 'complete' && {here}")
 
     async def hash(self, fragment: str) -> None:
         """Goes to another page of the client."""
@@ -169,7 +190,7 @@ class Page:
         await self.see(selector)
         await self.js(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};"
-            "e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true})); })()"
+            "for (const name of ['input', 'change']) e.dispatchEvent(new Event(name, {bubbles: true})); })()"
         )
 
     async def keys(self, *names: str, shift: bool = False) -> None:
@@ -190,7 +211,7 @@ class Page:
     async def picture(self, path: Path) -> None:
         """A screenshot of the window."""
         shot = await self.send("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(shot["data"]))
+        await asyncio.to_thread(path.write_bytes, base64.b64decode(shot["data"]))
 
     async def close(self) -> None:
         """Closes the page and forgets its context."""
@@ -201,7 +222,9 @@ async def new_page(browser: Browser, context: str | None = None, languages: str 
     """A fresh page, in a fresh context unless one is given."""
     if context is None:
         context = (await browser.send("Target.createBrowserContext"))["browserContextId"]
-    target = (await browser.send("Target.createTarget", url="about:blank", browserContextId=context))["targetId"]
+    # a window of its own: a tab that lies behind another gets no frames
+    created = await browser.send("Target.createTarget", url="about:blank", browserContextId=context, newWindow=True)
+    target = created["targetId"]
     session = (await browser.send("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
     page = Page(browser, session, target, context)
     _listen(page)

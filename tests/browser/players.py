@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 
 from tablesvc.dealing.solver import solve
-from tests.browser.page import Page
+from tests.browser.page import WAIT_S, Page
 from tests.browser.strategy import Board, Move, Seen, purposeful, varied
 
 LOOK = """(() => {
@@ -52,9 +52,10 @@ class Seat:
         """The version that the page shows."""
         return int(await self.page.js("Number(document.querySelector('.table-page')?.dataset.version ?? -1)"))
 
-    async def reach(self, version: int) -> None:
+    async def reach(self, version: int, seconds: float = WAIT_S) -> None:
         """Waits until the page shows at least this version."""
-        await self.page.until(f"Number(document.querySelector('.table-page')?.dataset.version ?? -1) >= {version}")
+        shown = "Number(document.querySelector('.table-page')?.dataset.version ?? -1)"
+        await self.page.until(f"{shown} >= {version}", seconds)
 
     async def start(self, board: Board, move: Move) -> None:
         """Plays a move without waiting for what comes of it."""
@@ -102,7 +103,10 @@ async def board_of(url: str, game: str) -> Board:
 
 
 async def meet(url: str, room: str, one: Page, two: Page, wish: dict[str, str] | None = None) -> str:
-    """Brings two pages together in a room through the lobby; the game's id. `wish`: choices of the seek form by name."""
+    """Brings two pages together in a room through the lobby; the game's id.
+
+    `wish`: choices of the seek form by name; without it one click posts a seek that leaves all open.
+    """
     for page in (one, two):
         await to_lobby(url, page)
     card = f".room[data-room='{room}']"

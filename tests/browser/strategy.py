@@ -72,25 +72,42 @@ def purposeful(board: Board, seen: Seen, color: str) -> Move:
 
 def anything(board: Board, seen: Seen) -> Move:
     """Some legal move."""
-    for cell, letter in enumerate(seen.field):
-        if letter == "." and int(board.solution[cell]) in seen.hand:
-            return Move("place", cell, int(board.solution[cell]))
+    right = right_placements(board, seen)
+    if right:
+        return right[0]
     if seen.bag:
         return Move("exchange")
     free = [cell for cell, digit in enumerate(seen.givens) if digit != "." and seen.owners[cell] == "."]
     return Move("claim", free[0], seen.hand[0] if seen.hand else None)
 
 
+def right_placements(board: Board, seen: Seen) -> list[Move]:
+    """Tiles of the hand on cells where they belong."""
+    return [
+        Move("place", cell, int(board.solution[cell]))
+        for cell, letter in enumerate(seen.field)
+        if letter == "." and int(board.solution[cell]) in seen.hand
+    ]
+
+
+def wrong_placements(board: Board, seen: Seen) -> list[Move]:
+    """The first tile of the hand on cells where it does not belong."""
+    tile = seen.hand[0]
+    return [
+        Move("place", cell, tile)
+        for cell, letter in enumerate(seen.field)
+        if letter == "." and int(board.solution[cell]) != tile
+    ]
+
+
 def varied(board: Board, seen: Seen, dice: Random) -> Move:
     """Misses, exchanges, claims and right placements by turns."""
-    empty = [cell for cell, letter in enumerate(seen.field) if letter == "."]
     free = [cell for cell, digit in enumerate(seen.givens) if digit != "." and seen.owners[cell] == "."]
     kind = dice.choice(("miss", "exchange", "claim", "place"))
     if kind == "miss" and seen.hand:
-        tile = dice.choice(seen.hand)
-        wrong = [cell for cell in empty if int(board.solution[cell]) != tile]
+        wrong = wrong_placements(board, seen)
         if wrong:
-            return Move("place", dice.choice(wrong), tile)
+            return dice.choice(wrong)
     if kind == "claim" and free and len(seen.hand) >= board.price:
         return Move("claim", dice.choice(free), dice.choice(seen.hand))
     if kind == "exchange" and seen.bag:
@@ -132,11 +149,9 @@ def _path(board: Board, seen: Seen, color: str) -> list[int]:
                 came[near] = cell
                 heapq.heappush(queue, (total, near))
     ends = [side * (side - 1) + k if color == "blue" else k * side + side - 1 for k in range(side)]
-    cell: int | None = min(ends, key=lambda end: best[end])
-    path = []
-    while cell is not None:
-        path.append(cell)
-        cell = came.get(cell)
+    path = [min(ends, key=lambda end: best[end])]
+    while path[-1] in came:
+        path.append(came[path[-1]])
     return [cell for cell in path if seen.owners[cell] == "."]
 
 

@@ -1,5 +1,6 @@
 """The client's files as they lie in the repository: complete, small, and with nothing from elsewhere."""
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -65,7 +66,11 @@ def _templates(code: str) -> list[str]:
 
 def test_all_kinds_of_the_protocol_have_words() -> None:
     messages = catalogue("en")
-    offers = {f"offer_{kind}_{state}" for kind in ("draw", "adjourn", "resume") for state in ("open", "accepted", "declined", "lapsed")}
+    offers = {
+        f"offer_{kind}_{state}"
+        for kind in ("draw", "adjourn", "resume")
+        for state in ("open", "accepted", "declined", "lapsed")
+    }
     moves = {"hit", "miss", "claim", "exchange", "pie", "burn", "pass", "adjourned", "resumed", "over"}
     errors = {
         "bad_message", "unauthorized", "forbidden", "not_found", "limit", "bad_seek", "gone", "not_your_turn",
@@ -82,7 +87,10 @@ def test_rules_have_the_same_pages_headings_lists_and_figures_in_every_language(
     def skeleton(of: str) -> list[str]:
         lines = (WEB / "rules" / f"{of}.md").read_text().splitlines()
         keep = [line for line in lines if line.startswith(("# ", "= ", "## ", "- ", "@figure "))]
-        return [line if line.startswith("# ") else " ".join(line.split()[:2]) if line[0] == "@" else line[:2] for line in keep]
+        return [
+            line if line.startswith("# ") else " ".join(line.split()[:2]) if line[0] == "@" else line[:2]
+            for line in keep
+        ]
 
     assert skeleton(language) == skeleton("en")
 
@@ -105,7 +113,9 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere() -> None:
             assert set(found) <= {"http://www.w3.org/2000/svg"}, path
     for path in SCRIPTS:
         code = path.read_text()
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", code), path
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", code), (
+            path
+        )
 
 
 def test_index_preloads_every_module() -> None:
@@ -128,8 +138,12 @@ def test_files_are_short() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_everything_that_a_visitor_can_load_is_under_200_kb(language: str) -> None:
+def test_a_visit_is_under_200_kb_even_uncompressed(language: str) -> None:
     shared = [path for path in WEB.rglob("*") if path.is_file() and path.parent.name not in ("i18n", "rules")]
-    own = [WEB / "i18n" / f"{language}.json", WEB / "rules" / f"{language}.md"]
-    total = sum(path.stat().st_size for path in shared + own)
+    total = sum(path.stat().st_size for path in [*shared, WEB / "i18n" / f"{language}.json"])
     assert total < HEAVIEST, f"{total} bytes"
+
+
+def test_all_files_in_all_languages_travel_in_half_of_that() -> None:
+    total = sum(len(gzip.compress(path.read_bytes(), 9)) for path in WEB.rglob("*") if path.is_file())
+    assert total < HEAVIEST / 2, f"{total} bytes"

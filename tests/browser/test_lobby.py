@@ -100,5 +100,5 @@ async def test_games_can_be_watched_from_the_lobby_and_the_best_are_listed(url: 
     name = await red.page.text(".strip.own .name")
     await watcher.click(".segments [data-variant=domains]")
     await watcher.until(f"document.querySelector('.leaders').textContent.includes({json.dumps(name)})")
-    await watcher.click(f".leaders a[href*='#/player/']")
+    await watcher.click(".leaders a[href*='#/player/']")
     await watcher.see(".list.played .verdict")

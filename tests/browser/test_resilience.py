@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import Visitors
 from tests.browser.players import Seat, board_of, meet, seats
-from tests.browser.strategy import Move, anything
+from tests.browser.strategy import anything, right_placements
 from tests.browser.test_table import give_up
 from tests.helpers.cluster import Cluster
 
@@ -50,12 +50,7 @@ async def test_a_move_under_way_when_the_line_drops_is_played_once(url: str, vis
     game = await meet(url, "bridge", one, two)
     blue, red = await seats(one, two)
     board = await board_of(url, game)
-    seen = await blue.look()
-    move = next(
-        Move("place", cell, int(board.solution[cell]))
-        for cell in range(81)
-        if seen.field[cell] == "." and int(board.solution[cell]) in seen.hand
-    )
+    move = right_placements(board, await blue.look())[0]
     # it goes out, and the line drops before any word comes back
     await blue.page.hold(True)
     await blue.start(board, move)
@@ -92,7 +87,7 @@ async def test_a_killed_worker_and_a_killed_gateway_lose_nothing(
         mover, other = (red, blue) if (await red.look()).mine else (blue, red)
         before = await mover.version()
         await mover.start(board, anything(board, await mover.look()))
-        await mover.page.until(f"Number(document.querySelector('.table-page').dataset.version) > {before}", 45)
+        await mover.reach(before + 1, 45)
         await other.reach(before + 1)
 
     for victim in ("gateway-1", "gateway-2"):
@@ -102,9 +97,9 @@ async def test_a_killed_worker_and_a_killed_gateway_lose_nothing(
         mover, other = (red, blue) if (await red.look()).mine else (blue, red)
         before = await mover.version()
         await mover.start(board, anything(board, await mover.look()))
-        await mover.page.until(f"Number(document.querySelector('.table-page').dataset.version) > {before}", 45)
-        await other.page.until(f"Number(document.querySelector('.table-page').dataset.version) > {before}", 45)
-        await third.page.until(f"Number(document.querySelector('.table-page').dataset.version) > {before}", 45)
+        await mover.reach(before + 1, 45)
+        await other.reach(before + 1, 45)
+        await third.reach(before + 1, 45)
 
     await same(blue, red, third)
     assert await one.js("document.querySelectorAll('.notice.bad').length") == 0

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.conftest import Visitors
 from tests.browser.page import new_page
 from tests.browser.players import Seat, board_of, meet, seats
-from tests.browser.strategy import Move, anything
+from tests.browser.strategy import Move, anything, right_placements, wrong_placements
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -58,9 +58,9 @@ async def test_a_miss_shows_a_red_mark_that_goes_away_and_a_mistake_that_stays(u
     blue, red = await seats(one, two)
     board = await board_of(url, game)
     seen = await blue.look()
-    tile = seen.hand[0]
-    wrong = next(i for i, letter in enumerate(seen.field) if letter == "." and int(board.solution[i]) != tile)
-    await blue.act(board, Move("place", wrong, tile))
+    move = wrong_placements(board, seen)[0]
+    wrong, tile = move.cell, move.tile
+    await blue.act(board, move)
     for seat in (blue, red):
         await seat.page.see(f"[data-i='{wrong}'] .mark")
         assert await seat.page.text(f"[data-i='{wrong}'] .mark text") == str(tile)
@@ -104,8 +104,9 @@ async def test_draw_and_adjourn_are_offered_answered_and_resumed(url: str, visit
     await blue.page.click("[data-act=offer_draw]")
     await red.page.click("[data-act=accept_draw]")
     await red.page.click("dialog [data-act=yes]")
+    ending = "document.querySelector('.result:not([hidden]) p')?.textContent"
     for seat in (blue, red):
-        await seat.page.until("document.querySelector('.result:not([hidden]) p')?.textContent === 'A draw by agreement.'")
+        await seat.page.until(f"{ending} === 'A draw by agreement.'")
 
 
 async def test_a_rematch_swaps_colours(url: str, visitors: Visitors) -> None:
@@ -149,11 +150,7 @@ async def test_two_tabs_of_one_player_stay_in_step_and_the_late_one_is_refused_i
     await tab.hold(True)
     await blue.act(board, anything(board, await blue.look()))
     late = await other.look()
-    move = next(
-        Move("place", cell, int(board.solution[cell]))
-        for cell in range(81)
-        if late.field[cell] == "." and int(board.solution[cell]) in late.hand
-    )
+    move = right_placements(board, late)[0]
     await other.start(board, move)
     await tab.see(f"[data-i='{move.cell}'].pending")
     await tab.hold(False)

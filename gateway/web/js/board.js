@@ -198,8 +198,9 @@ function labelOf(cell, i, model, marks) {
   if (owner !== ".") parts.push(t(owner === "b" ? "color.blue" : "color.red"));
   parts.push(t("cell.block", { block: cell.block }));
   for (const mark of marks) parts.push(t("cell.miss", { digit: mark.digit }));
-  if (model.candidates.has(i)) parts.push(t("cell.candidate"));
-  if (model.pending?.index === i) parts.push(t("cell.pending"));
+  if (model.candidates.has(i)) parts.push(t("cell.candidate", { digit: String(model.ghost) }));
+  else if (model.armed === i && model.ghost !== null) parts.push(String(model.ghost));
+  if (model.pending?.index === i) parts.push(t("cell.pending", { digit: String(model.pending.digit ?? digit) }));
   return parts.join(", ");
 }
 

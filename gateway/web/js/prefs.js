@@ -27,9 +27,8 @@ export function set(key, value) {
 
 /** Applies the chosen theme; without a choice the system's goes. */
 export function applyTheme() {
-  const theme = get("theme");
-  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
+  const media = { light: "not all", dark: "all" }[get("theme") ?? ""] ?? "(prefers-color-scheme: dark)";
+  document.getElementById("dark")?.setAttribute("media", media);
 }
 
 /** Whether a placement wants a second tap: as chosen, else on touch screens, where cells are small. */

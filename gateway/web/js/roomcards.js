@@ -46,7 +46,7 @@ function card(room, acts) {
   return h(
     "article",
     { class: `card room ${room.variant}`, data: { room: room.id } },
-    h("div", { class: "room-head" }, h("div", {}, h("h3", { text: room.name }), h("p", { class: "muted", text: variantName(room.variant) })), roomArt(room.variant)),
+    h("div", { class: "room-head" }, h("div", {}, h("h2", { text: room.name }), h("p", { class: "muted", text: variantName(room.variant) })), roomArt(room.variant)),
     h("ul", { class: "facts" }, words.map((text) => h("li", { text }))),
     h("p", { class: "activity" }, h("span", { class: "waiting" }), h("span", { class: "playing" })),
     h("div", { class: "room-acts" }),
