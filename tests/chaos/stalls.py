@@ -7,7 +7,7 @@ from statistics import median
 from tests.chaos.faults import Fault
 from tests.chaos.ledger import Attempt
 
-AFTER_S = 2.0  # a wait that begins so soon after a fault has ended is still put down to it
+AFTER_S = 2.0  # what happens so soon after a fault may still be its doing
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Stalls:
 def by_game(fault: Fault, attempts: list[Attempt]) -> dict[str, float]:
     """Game -> the longest wait during a fault, of the games it touched."""
     longest: dict[str, float] = defaultdict(float)
-    until = fault.ended + AFTER_S
     for attempt in attempts:
-        if attempt.game in fault.touched and attempt.began < until and attempt.ended > fault.began:
-            longest[attempt.game] = max(longest[attempt.game], attempt.ended - attempt.began)
+        if attempt.game in fault.touched and attempt.began < fault.ended and attempt.ended > fault.began:
+            # What was waited before the fault is another's.
+            longest[attempt.game] = max(longest[attempt.game], attempt.ended - max(attempt.began, fault.began))
     return longest
 
 
