@@ -144,6 +144,13 @@ def rate_two_games_from_one_number(told: Told) -> None:
     told.archive.running.add("09-other")
 
 
+def break_the_chain(told: Told) -> None:
+    told.ledger.seats["09-other"] = {"blue": ADA, "red": BOB}
+    told.ledger.rated[ADA, "09-other"] = {**RATED, "before": numbers(1580), "after": numbers(1620)}
+    told.archive.running.add("09-other")
+    told.archive.profiles[ADA]["ratings"]["blitz"].update(rating=1620, games=2)
+
+
 def show_another_rating(told: Told) -> None:
     told.archive.profiles[ADA]["ratings"]["blitz"]["rating"] = 1700
 
@@ -174,6 +181,7 @@ def seat_somebody_else(told: Told) -> None:
         (count_a_game_twice, "rating"),
         (count_no_result, "rating"),
         (rate_two_games_from_one_number, "rating"),
+        (break_the_chain, "rating"),
         (show_another_rating, "rating"),
         (list_a_game_that_nobody_was_told_of, "seat"),
         (seat_somebody_else, "seat"),
