@@ -70,8 +70,9 @@ class Seat:
             await self._by_pointer(board, move)
 
     async def _by_pointer(self, board: Board, move: Move) -> None:
-        if move.tile is not None:
-            await self.page.click(f".tray .tile[data-digit='{move.tile}'][aria-pressed=false]")
+        picked = f".tray .tile[data-digit='{move.tile}'][aria-pressed=true]"
+        if move.tile is not None and not await self.page.js(f"!!document.querySelector({json.dumps(picked)})"):
+            await self.page.click(f".tray .tile[data-digit='{move.tile}']")
         cell = f".board [data-i='{move.cell}']"
         await self.page.click(cell)
         if move.kind == "claim" or self.by == "touch":

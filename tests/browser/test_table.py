@@ -63,6 +63,8 @@ async def test_a_miss_shows_a_red_mark_that_goes_away_and_a_mistake_that_stays(u
     await blue.act(board, move)
     for seat in (blue, red):
         await seat.page.see(f"[data-i='{wrong}'] .mark")
+        opacity = f"getComputedStyle(document.querySelector(\"[data-i='{wrong}'] .mark\")).opacity"
+        assert await seat.page.js(opacity) == "1"  # motion is reduced: it stays as it is until it goes
         assert await seat.page.text(f"[data-i='{wrong}'] .mark text") == str(tile)
         assert await seat.page.text(".strip.blue .mistakes") == "1 mistake"
         assert f"missed with {tile}" in await seat.page.js(
