@@ -4,7 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # A file's tests stay together: they share servers. ARGS adds to it, like ARGS='-n 0 -k drain'.
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+
+# Tests of a whole cluster have both cores to themselves: they measure what players wait for.
+CLUSTER := tests/system tests/browser tests/chaos
+UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
+WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup play test unit system chaos lint format proto clean
@@ -23,13 +27,13 @@ play: setup ## run a cluster with three house bots, until Ctrl-C
 
 test: setup ## run every test; on Debian as root, install what some of them need
 	@scripts/test-packages.sh
-	@$(PYTEST) $(ARGS)
+	@$(if $(ARGS),$(BIN)/pytest $(ARGS),$(UNIT) && $(WHOLE))
 
 unit: setup ## run the tests that start no cluster
-	@$(PYTEST) tests --ignore tests/system $(ARGS)
+	@$(UNIT) $(ARGS)
 
-system: setup ## run the tests of a whole cluster
-	@$(PYTEST) tests/system $(ARGS)
+system: setup ## run the tests of a whole cluster: protocol, browser, faults
+	@$(WHOLE) $(ARGS)
 
 chaos: setup ## kill, pause and restart a cluster under load for SECONDS (300), with SEED (1)
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1) $(ARGS)

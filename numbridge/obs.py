@@ -4,6 +4,7 @@ Logs go to stderr, one line an event. Secrets (tokens, hands, solutions) are
 never passed to a logger; `redact` is the belt to that brace.
 """
 
+import io
 import logging
 import sys
 from collections.abc import MutableMapping
@@ -29,6 +30,16 @@ def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mutab
     return event
 
 
+class _Stderr(io.StringIO):
+    """Whatever stderr is when a line is written: it may have been replaced since the loggers were made."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
 def setup_logs(service: str, name: str, level: str, fmt: str) -> None:
     """Configures structlog and the standard library's logging for this process."""
     number = getattr(logging, level.upper())
@@ -42,10 +53,10 @@ def setup_logs(service: str, name: str, level: str, fmt: str) -> None:
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info, last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file=_Stderr()),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(
-        level=max(number, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
+        level=max(number, logging.WARNING), stream=_Stderr(), format="%(levelname)s %(name)s %(message)s"
     )
     structlog.contextvars.bind_contextvars(service=service, name=name)
