@@ -3,9 +3,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# A file's tests stay together: they share servers. ARGS adds to it, like ARGS='-n 0 -k drain'.
 
 # Tests of a whole cluster have both cores to themselves: they measure what players wait for.
+# Of the others a file's tests stay together: they share servers. ARGS chooses, like ARGS='tests/unit -k drain'.
 CLUSTER := tests/system tests/browser tests/chaos
 UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
