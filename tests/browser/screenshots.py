@@ -55,10 +55,11 @@ async def shoot(url: str, out: Path) -> None:
         one, two = await new_page(browser), await new_page(browser)
         for page, name in zip((one, two), NAMES, strict=True):
             await named(url, page, name)
+        # so few moves that no game can be over: a chain takes nine cells, or six; five blocks take twenty-five
         plan = [
-            ("bridge", {"blocks": "regular"}, 18, "9x9"),
-            ("blitz", {"blocks": "regular"}, 9, "6x6"),
-            ("domains", {"blocks": "irregular"}, 30, "domains-irregular"),
+            ("bridge", {"blocks": "regular", "highlight": "true"}, 14, "9x9"),
+            ("blitz", {"blocks": "regular", "highlight": "true"}, 9, "6x6"),
+            ("domains", {"blocks": "irregular", "highlight": "true"}, 30, "domains-irregular"),
         ]
         for room, wish, count, name in plan:
             game = await meet(url, room, one, two, wish)

@@ -58,7 +58,8 @@ async def test_a_whole_game(
     one = await visitors.get("one", languages[0], phone=by[0] == "touch")
     two = await visitors.get("two", languages[1], phone=by[1] == "touch")
     watcher = await visitors.get("watcher", "de")
-    game = await meet(url, room, one, two)
+    # what both leave open is settled by coin, and the rating change is part of what is looked for
+    game = await meet(url, room, one, two, {"rated": "true"})
     await watcher.open(f"{url}/#/game/{game}")
     await watcher.see(".board")
     blue, red = await seats(one, two, *by)

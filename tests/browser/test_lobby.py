@@ -85,7 +85,7 @@ async def test_a_guest_takes_a_name_and_is_known_by_it(url: str, visitors: Visit
 
 async def test_games_can_be_watched_from_the_lobby_and_the_best_are_listed(url: str, visitors: Visitors) -> None:
     one, two, watcher = await visitors.get("one"), await visitors.get("two"), await visitors.get("watcher")
-    game = await meet(url, "domains", one, two)
+    game = await meet(url, "domains", one, two, {"rated": "true"})
     await to_lobby(url, watcher)
     await watcher.click(f"a[data-act=watch][href='#/game/{game}']")
     await watcher.see(".board")
