@@ -253,7 +253,7 @@ export function tablePage({ session, params, rooms, title }) {
       fill(el, h("div", { class: "pad" }, h("h1", { text: t("table.missing") }), button(t("table.to_lobby"), () => (location.hash = "#/"), { class: "primary" }))),
     ),
     session.on("event", (event) => {
-      if (event.ev === "rematch_offered" && event.game === game) {
+      if (event.ev === "rematch_asked" && event.game === game) {
         rematch = rematch || "wanted";
         notice(t("table.rematch_wanted"));
         draw();
