@@ -7,19 +7,18 @@ same moves, so that the parts add up.
 """
 
 import argparse
-import asyncio
+import os
 import re
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 
+import aiohttp
 import uvloop
 
-from tests.helpers.client import Client, Club, Event, Refused
-from tests.helpers.client import club as open_club
+from bench import lean
+from bench.lean import Seen
 from tests.helpers.cluster import Cluster, running
 
 _SAMPLE = re.compile(r"^(numbridge_\w+_(?:sum|count))(\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -27,19 +26,11 @@ _STEPS = ("queue_wait", "decide", "encode", "append", "publish")
 _CLOCK_TICKS = 100  # USER_HZ on Linux
 
 
-@dataclass
-class Seen:
-    """What the players have measured, in seconds."""
-
-    answered: list[float] = field(default_factory=list)
-    both: list[float] = field(default_factory=list)
-
-
-async def _scrape(club: Club, urls: list[str]) -> dict[str, float]:
+async def _scrape(session: aiohttp.ClientSession, urls: list[str]) -> dict[str, float]:
     """Sums and counts of every histogram, over several processes."""
     totals: dict[str, float] = {}
     for url in urls:
-        async with club.session.get(url) as response:
+        async with session.get(url) as response:
             for name, labels, value in _SAMPLE.findall(await response.text()):
                 key = name + labels
                 totals[key] = totals.get(key, 0.0) + float(value)
@@ -55,49 +46,18 @@ def _cpu_s(pids: Mapping[str, int]) -> dict[str, float]:
     return used
 
 
-def _later_than(version: int) -> Callable[[Event], bool]:
-    return lambda event: bool(event["version"] > version)
-
-
-async def _play_on(game: str, blue: Client, red: Client, seen: Seen, until: float) -> None:
-    """Both exchange in turn until the time is up or the game will not have it."""
-    players = {"blue": blue, "red": red}
-    mover, version = "blue", 0
-    while time.perf_counter() < until:
-        started = time.perf_counter()
-        arrivals = [
-            asyncio.ensure_future(client.wait("move", _later_than(version), since=len(client.events)))
-            for client in players.values()
-        ]
-        try:
-            ok = await players[mover].ask("play", game=game, version=version, action={"kind": "exchange"})
-        except Refused:
-            for arrival in arrivals:
-                arrival.cancel()
-            return
-        seen.answered.append(time.perf_counter() - started)
-        moves = await asyncio.gather(*arrivals)
-        seen.both.append(time.perf_counter() - started)
-        version, mover = ok["version"], moves[0]["to_move"]
-        for client in players.values():
-            client.events.clear()
-
-
 async def measure(cluster: Cluster, tables: int, seconds: float) -> tuple[Seen, dict[str, float], dict[str, float]]:
     """Plays; returns what the players saw, mean seconds a move by step, and CPU seconds a move by process."""
     processes = cluster.facts()["processes"]
     metrics = [f"http://127.0.0.1:{p['metrics_port']}/metrics" for p in processes if p["kind"] in ("gateway", "table")]
     pids = {p["name"]: p["pid"] for p in processes if p["kind"] in ("gateway", "table", "nats")}
-    async with open_club(*cluster.urls) as club:
+    pids["players"] = os.getpid()
+    async with aiohttp.ClientSession() as session:
+        seats = await lean.pairs(cluster.urls, tables, "study")
         for span in (1.0, seconds):  # a first second warms everything up
-            seats = [await club.seat("study") for _ in range(tables)]
-            seen = Seen()
-            before, cpu = await _scrape(club, metrics), _cpu_s(pids)
-            until = time.perf_counter() + span
-            await asyncio.gather(*(_play_on(*seat, seen, until) for seat in seats))
-        after, cpu_after = await _scrape(club, metrics), _cpu_s(pids)
-        for _, blue, red in seats:
-            await asyncio.gather(blue.close(), red.close())
+            before, cpu = await _scrape(session, metrics), _cpu_s(pids)
+            seen = await lean.play(seats, span)
+        after, cpu_after = await _scrape(session, metrics), _cpu_s(pids)
 
     def mean(name: str) -> float:
         count = after.get(f"{name}_count", 0.0) - before.get(f"{name}_count", 0.0)
@@ -108,6 +68,8 @@ async def measure(cluster: Cluster, tables: int, seconds: float) -> tuple[Seen, 
         if key.startswith("numbridge_gateway_request_seconds_count") and '"Act"' in key:
             name = key.replace("_count", "_sum")
             steps["request"] = (after[name] - before.get(name, 0.0)) / max(1.0, after[key] - before.get(key, 0.0))
+    if seen.refused:
+        raise RuntimeError(f"{len(seen.refused)} moves were refused, the first: {seen.refused[0]}")
     moves = max(1, len(seen.answered))
     return seen, steps, {name: (cpu_after[name] - cpu[name]) / moves for name in pids}
 
@@ -150,8 +112,8 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=1, metavar="N", help="games played at the same time")
     parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="how long to measure")
     args = parser.parse_args()
-    if not 1 <= args.tables <= 500 or not 0.5 <= args.seconds <= 600:
-        parser.error("--tables must be 1 to 500, --seconds 0.5 to 600")
+    if not 1 <= args.tables <= 5000 or not 0.5 <= args.seconds <= 600:
+        parser.error("--tables must be 1 to 5000, --seconds 0.5 to 600")
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder) / "data", "--workers", "1", "--gateways", "1", "--no-limits") as cluster,

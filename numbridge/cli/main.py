@@ -35,6 +35,7 @@ COMMANDS = {
     "deal": Command("deal", "deal fields with exactly one solution"),
     "replay": Command("replay", "check game records move by move"),
     "bot": Command("bot", "run players that play by deduction"),
+    "capacity": Command("capacity", "find how many games a deployment holds within its latency goals"),
     "token": Command("token", "sign a player's token with the configured key"),
 }
 
