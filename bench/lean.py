@@ -86,7 +86,7 @@ class Pair:
             self.seen.answered.append(time.perf_counter() - sent_at)
 
 
-class Player(picows.WSListener):  # type: ignore[misc]
+class Player(picows.WSListener):
     """One socket."""
 
     def __init__(self, token: str, player: str) -> None:
