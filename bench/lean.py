@@ -181,6 +181,30 @@ async def pairs(urls: list[str], tables: int, room: str) -> list[Pair]:
     return list(found.values())
 
 
+async def floor_pairs(url: str, tables: int) -> list[Pair]:
+    """`tables` pairs at the bare gateway of bench/floor.py. Raises TimeoutError."""
+    found = []
+    address = urlsplit(url).netloc
+    for number in range(tables):
+        pair = Pair(f"00-{number:016d}")
+        for color in ("blue", "red"):
+            player = Player("", color)
+            there = asyncio.get_running_loop().create_future()
+
+            def heard(_: Player, event: _Event, there: "asyncio.Future[None]" = there) -> None:
+                if event.ev == "state" and not there.done():
+                    there.set_result(None)
+
+            player.on_event = heard
+            path = f"ws://{address}/ws?game={pair.game}&seat={color}"
+            await picows.ws_connect(lambda player=player: player, path)
+            async with asyncio.timeout(SEATING_S):
+                await there
+            player.pair, pair.players[color] = pair, player
+        found.append(pair)
+    return found
+
+
 async def play(tables: list[Pair], seconds: float) -> Seen:
     """All tables play for so long; what they saw together."""
     until = time.perf_counter() + seconds

@@ -7,9 +7,11 @@ same moves, so that the parts add up.
 """
 
 import argparse
+import asyncio
 import os
 import re
 import statistics
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +21,7 @@ import uvloop
 
 from bench import lean
 from bench.lean import Seen
+from numbridge.local_servers import die_with_parent, free_port, nats_server
 from tests.helpers.cluster import Cluster, running
 
 _SAMPLE = re.compile(r"^(numbridge_\w+_(?:sum|count))(\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -74,6 +77,52 @@ async def measure(cluster: Cluster, tables: int, seconds: float) -> tuple[Seen, 
     return seen, steps, {name: (cpu_after[name] - cpu[name]) / moves for name in pids}
 
 
+async def measure_floor(folder: Path, tables: int, seconds: float, sync: str) -> tuple[Seen, dict[str, float]]:
+    """The same moves over the bare way of bench/floor.py; what players saw, and CPU seconds a move by process."""
+    nats = nats_server(folder, sync=sync)
+    await nats.start()
+    ports, started = [free_port(), free_port()], []
+    try:
+        for kind, args in (("worker", ports[:1]), ("gateway", [ports[1], ports[0]])):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "bench.floor", kind, f"nats://127.0.0.1:{nats.port}", *map(str, args),
+                stdout=asyncio.subprocess.PIPE, preexec_fn=die_with_parent,
+            )  # fmt: skip
+            started.append(process)
+            async with asyncio.timeout(20):
+                if process.stdout is None or await process.stdout.readline() != b"ready\n":
+                    raise RuntimeError(f"the bare {kind} did not start")
+        pids = {"nats": nats.process.pid if nats.process else 0, "worker": started[0].pid, "gateway": started[1].pid}
+        pids["players"] = os.getpid()
+        seats = await lean.floor_pairs(f"http://127.0.0.1:{ports[1]}", tables)
+        for span in (1.0, seconds):
+            cpu = _cpu_s(pids)
+            seen = await lean.play(seats, span)
+        after = _cpu_s(pids)
+        return seen, {name: (after[name] - cpu[name]) / max(1, len(seen.answered)) for name in pids}
+    finally:
+        for process in started:
+            process.kill()
+            await process.wait()
+        await nats.stop()
+
+
+_FLOOR_OF = {"table-1": "worker", "gateway-1": "gateway", "nats": "nats"}
+
+
+def compare(cpu: Mapping[str, float], floor: Mapping[str, float], seen: Seen, bare: Seen, seconds: float) -> str:
+    """The ratio of the cluster to the bare way, by process."""
+    lines = [f"{'CPU a move, µs':<40}{'cluster':>9}{'bare':>9}{'ratio':>8}"]
+    rows = [(name, cpu[name], floor[other]) for name, other in _FLOOR_OF.items()]
+    rows.append(("all servers", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    lines += [f"{name:<40}{1e6 * one:9.0f}{1e6 * two:9.0f}{one / two:8.2f}" for name, one, two in rows]
+    one, two = statistics.median(seen.both), statistics.median(bare.both)
+    lines.append(f"{'send to both, median ms':<40}{1e3 * one:9.2f}{1e3 * two:9.2f}{one / two:8.2f}")
+    one, two = len(seen.both) / seconds, len(bare.both) / seconds
+    lines.append(f"{'moves/s':<40}{one:9.0f}{two:9.0f}{one / two:8.2f}")
+    return "\n".join(lines)
+
+
 def report(seen: Seen, steps: Mapping[str, float], cpu: Mapping[str, float], tables: int, seconds: float) -> str:
     """The table, in microseconds."""
     answered, both = statistics.fmean(seen.answered), statistics.fmean(seen.both)
@@ -89,7 +138,7 @@ def report(seen: Seen, steps: Mapping[str, float], cpu: Mapping[str, float], tab
         ("  append to its ack, fenced", steps["append"]),
         ("  publish frames", steps["publish"]),
         ("  rest of the table's step", rest),
-        ("fan-out: from the answer to both players' frames", both - answered),
+        ("from the answer to both players' frames (negative: they came first)", both - answered),
     ]  # fmt: skip
     lines = [
         f"{tables} tables, {len(seen.answered)} moves in {seconds:.0f} s: {len(seen.answered) / seconds:.0f} moves/s",
@@ -111,15 +160,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.move", description="Where a move's time goes.")
     parser.add_argument("--tables", type=int, default=1, metavar="N", help="games played at the same time")
     parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="how long to measure")
+    parser.add_argument("--sync", default="always", metavar="T", help="sync_interval of the log (always)")
     args = parser.parse_args()
     if not 1 <= args.tables <= 5000 or not 0.5 <= args.seconds <= 600:
         parser.error("--tables must be 1 to 5000, --seconds 0.5 to 600")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running(Path(folder) / "data", "--workers", "1", "--gateways", "1", "--no-limits") as cluster,
-    ):
-        seen, steps, cpu = uvloop.run(measure(cluster, args.tables, args.seconds))
-    print(report(seen, steps, cpu, args.tables, args.seconds))
+    with tempfile.TemporaryDirectory() as folder:
+        up = ("--workers", "1", "--gateways", "1", "--no-limits")
+        with running(Path(folder) / "data", *up) as cluster:
+            seen, steps, cpu = uvloop.run(measure(cluster, args.tables, args.seconds))
+        print(report(seen, steps, cpu, args.tables, args.seconds), flush=True)
+        bare, floor = uvloop.run(measure_floor(Path(folder) / "floor", args.tables, args.seconds, args.sync))
+    print("\n" + compare(cpu, floor, seen, bare, args.seconds))
     return 0
 
 
