@@ -44,7 +44,7 @@ class Stalls:
 
     def add(self, began_ms: int, ended_ms: int) -> None:
         """A stall that is over already."""
-        if self._past and began_ms <= self._past[-1][1]:  # it overlaps the last one: one time is given back once
+        while self._past and began_ms <= self._past[-1][1]:  # it overlaps the last ones: one time is given back once
             last_began, last_ended = self._past.pop()
             began_ms, ended_ms = min(began_ms, last_began), max(ended_ms, last_ended)
         self._past.append((began_ms, ended_ms))
