@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos lint format proto clean
+.PHONY: help setup play test unit system chaos lint format proto metrics clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ lint: setup ## check style, types and generated files
 format: setup ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+metrics: setup ## write k8s/monitoring/METRICS.md from what the code declares
+	$(BIN)/python -m tests.unit.ops.inventory
 
 proto: setup ## generate numbridge/v1 from proto/
 	scripts/proto.sh

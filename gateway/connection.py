@@ -152,6 +152,8 @@ class Connection:
             result = self._refusal(ask, supervised.rejected)
         if result is not None:
             self._metrics.request_done(name, clock.monotonic() - started)
+            if isinstance(ask.request, fx.Catch):
+                self._metrics.joined(_kind_of(result))
             self._do(self._session.answered(ask.number, result))
         self._room.set()
 
@@ -185,6 +187,11 @@ class Connection:
     def lag_ms(self) -> int:
         """Estimate of the one-way lag of this socket."""
         return self._lag.lag_ms
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes written that the network has not taken yet."""
+        return self._outbox.waiting
 
     @property
     def open(self) -> bool:
@@ -221,3 +228,14 @@ class Connection:
             self._do(self._session.drained())
         elif not self._outbox.lagging:
             self._do(self._session.tick())
+
+
+def _kind_of(joined: fx.Result) -> str:
+    """What a join was answered with, as the metrics call it."""
+    match joined:
+        case fx.Joined():
+            return "state" if joined.state else "events"
+        case fx.Archived():
+            return "archived"
+        case _:
+            return "refused"

@@ -1,72 +1,72 @@
 """Every number that the gateway shows, and the verbs that change them."""
 
+from typing import get_args
+
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
+from gateway.session import effects as fx
+from numbridge import collectors, wire
+from numbridge.collectors import Family
+from numbridge.errors import Reason
 from numbridge.obs import LATENCY_BUCKETS
+
+OPS = ("bad", *(str(kind.__struct_config__.tag) for kind in get_args(wire.ClientMessage)))
+CODES = tuple(str(reason) for reason in Reason)
+REQUESTS = tuple(kind.__name__ for kind in get_args(fx.Request))
+RETRIES = ("link_lost", "handed_over", "moved", "unavailable")
+RESYNCS = ("missing", "reconnect", "slow_consumer")
+QUEUES = ("outbox_soft", "outbox_hard", "link")
+CLOSES = ("slow", "limit", "drain", "silent", "no_hello")
+JOINS = ("state", "events", "archived", "refused")
+STATUSES = tuple(str(status) for status in (101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 413, 429, 500, 503))
+CALLS = (
+    "none", "/", "/{path}", "/ws", "/metrics", "/healthz", "/readyz", "/api/guests", "/api/rooms", "/api/seeks",
+    "/api/players/{player}", "/api/players/{player}/games", "/api/leaderboard/{variant}", "/api/games",
+    "/api/games/{game}", "/api/games/{game}/record",
+)  # fmt: skip
+_TRIPS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Metrics:
     """The gateway's collectors. Labels come from closed sets, never from ids."""
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
-        self._connections = Gauge("numbridge_gateway_connections", "Open sockets.", registry=registry)
-        self._players = Gauge("numbridge_gateway_players", "Players connected here.", registry=registry)
-        self._views = Gauge("numbridge_gateway_views", "Tables viewed over all sockets.", registry=registry)
-        self._subscriptions = Gauge(
-            "numbridge_gateway_subscriptions", "Games and seats subscribed to.", registry=registry
-        )
-        self._links = Gauge("numbridge_gateway_links", "Open links to table workers.", registry=registry)
-        self._messages = Counter("numbridge_gateway_messages_total", "Messages of clients.", ["op"], registry=registry)
-        # Children of the two that every move touches: looking them up costs as much as counting.
-        self._by_op: dict[str, Counter] = {}
-        self._by_request: dict[str, Histogram] = {}
+        def gauge(name: str, text: str) -> Gauge:
+            return Gauge(f"numbridge_gateway_{name}", text, registry=registry)
+
+        def counter(name: str, text: str, **labels: tuple[str, ...]) -> Family[Counter]:
+            return collectors.counter(registry, f"numbridge_gateway_{name}_total", text, **labels)
+
+        self._connections = gauge("connections", "Open sockets.")
+        self._players = gauge("players", "Players connected here.")
+        self._views = gauge("views", "Tables viewed over all sockets.")
+        self._subscriptions = gauge("subscriptions", "Games and seats subscribed to.")
+        self._links = gauge("links", "Open links to table workers.")
+        self.link_waiting = gauge("link_waiting", "Commands on links that wait for their answer.")
+        self.outbox_bytes = gauge("outbox_bytes", "Bytes written that the network has not taken yet, all sockets.")
+        self._messages = counter("messages", "Messages of clients.", op=OPS)
         self._frames = Counter("numbridge_gateway_frames_total", "Events written to sockets.", registry=registry)
-        self._errors = Counter(
-            "numbridge_gateway_errors_total", "Requests that were refused, by error code.", ["code"], registry=registry
-        )
-        self._requests = Histogram(
+        self._errors = counter("errors", "Requests that were refused, by error code.", code=CODES)
+        self._requests = collectors.histogram(
+            registry,
             "numbridge_gateway_request_seconds",
-            "From a request's start to its result.",
-            ["request"],
-            buckets=LATENCY_BUCKETS,
-            registry=registry,
+            "From a request's start to its result; `Act` is a move.",
+            LATENCY_BUCKETS,
+            request=REQUESTS,
         )
-        self._retries = Counter(
-            "numbridge_gateway_command_retries_total",
-            "Commands sent to a table again, by the reason.",
-            ["why"],
-            registry=registry,
-        )
-        self._resyncs = Counter(
-            "numbridge_gateway_resyncs_total",
-            "Times that viewers had to ask for what they missed, by the reason.",
-            ["why"],
-            registry=registry,
-        )
-        self._overflows = Counter(
-            "numbridge_gateway_overflow_total", "Times that a bounded queue was full.", ["queue"], registry=registry
-        )
-        self._closes = Counter(
-            "numbridge_gateway_closes_total",
-            "Sockets closed by us, by the reason.",
-            ["why"],
-            registry=registry,
-        )
+        self._joins = counter("joins", "Joins, by what they were answered with.", result=JOINS)
+        self._retries = counter("command_retries", "Commands sent to a table again, by the reason.", why=RETRIES)
+        self._resyncs = counter("resyncs", "Times that viewers had to ask for what they missed.", why=RESYNCS)
+        self._overflows = counter("overflow", "Times that a bounded queue was full.", queue=QUEUES)
+        self._closes = counter("closes", "Sockets closed by us, by the reason.", why=CLOSES)
         self._lag = Histogram(
             "numbridge_gateway_socket_round_trip_seconds",
             "Round trips of pings over sockets.",
-            buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
+            buckets=_TRIPS,
             registry=registry,
         )
-        self._http = Counter(
-            "numbridge_gateway_http_requests_total", "HTTP calls.", ["call", "status"], registry=registry
-        )
-        self._faults = Counter(
-            "numbridge_gateway_faults_total",
-            "Requests that met a fault of our own.",
-            ["where"],
-            registry=registry,
-        )
+        self._http = counter("http_requests", "HTTP calls, by route.", call=CALLS, status=STATUSES)
+        self._faults = counter("faults", "Requests that met a fault of our own.", where=("http", *REQUESTS))
 
     def connection_opened(self) -> None:
         """A socket has opened."""
@@ -94,10 +94,7 @@ class Metrics:
 
     def message(self, op: str) -> None:
         """A client's message has come."""
-        child = self._by_op.get(op)
-        if child is None:
-            child = self._by_op[op] = self._messages.labels(op)
-        child.inc()
+        self._messages.labels(op).inc()
 
     def wrote(self) -> None:
         """An event has been written to a socket."""
@@ -109,10 +106,11 @@ class Metrics:
 
     def request_done(self, request: str, seconds: float) -> None:
         """A request has its result."""
-        child = self._by_request.get(request)
-        if child is None:
-            child = self._by_request[request] = self._requests.labels(request)
-        child.observe(seconds)
+        self._requests.labels(request).observe(seconds)
+
+    def joined(self, result: str) -> None:
+        """A join was answered with a state, the events after `since`, the archive's state, or a refusal."""
+        self._joins.labels(result).inc()
 
     def command_retried(self, why: str) -> None:
         """A command is sent to a table again."""

@@ -72,6 +72,11 @@ class Outbox:
             return False
         return True
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that the network has not taken yet."""
+        return 0 if self._sink.is_closing() else self._sink.get_write_buffer_size()
+
     def ping(self, payload: bytes) -> None:
         """Writes a ping, unless the reader is behind anyway."""
         if not self._sink.is_closing() and not self.lagging:

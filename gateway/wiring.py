@@ -101,6 +101,7 @@ def build(
 
     keeper = Keeper(metrics, hello_ms=settings.hello_ms, ping_ms=settings.ping_ms, dead_ms=settings.dead_ms)
     app.part("keeper", keeper.start, keeper.stop)
+    metrics.outbox_bytes.set_function(lambda: sum(connection.waiting_bytes for connection in keeper.connections))
 
     gates = _gates(settings)
     guard = Guard(gates, settings.trusted_proxies, metrics)

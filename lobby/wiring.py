@@ -202,6 +202,7 @@ class Parts:
             self._give_room,
         )
         metrics.owned.set_function(lambda: len(self.pools.owned))
+        metrics.in_hand.set_function(lambda: self.seating.in_hand)
         sweeper = Sweeper(
             self.presence,
             self.matches,
@@ -320,7 +321,7 @@ class Parts:
             self.pools,
             self.metrics,
         )
-        self.server = rpc.Server(settings, settings.grpc_port, [NAME])
+        self.server = rpc.Server(settings, settings.grpc_port, [NAME], self.app.registry)
         lobby_pb2_grpc.add_LobbyServicer_to_server(service, self.server.server)
         self.app.port = self.server.port
         await self.server.start()

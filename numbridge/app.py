@@ -20,7 +20,9 @@ from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from numbridge import RELEASE, obs
+from numbridge.process_metrics import ProcessMetrics
 from numbridge.settings import CommonSettings, SettingsError
+from numbridge.tasks import Tasks
 
 log = structlog.get_logger("numbridge.app")
 
@@ -44,6 +46,8 @@ class App:
         self._starting: str | None = None
         """The part that is being started."""
         self.draining = False
+        self._metrics = ProcessMetrics(registry, lambda: not self.failing(), lambda: self.draining)
+        self._watch = Tasks()
         self.ended = asyncio.Event()  # a part may set it to end the process (a finished drain)
 
     def part(self, name: str, start: Step | None = None, stop: Step | None = None) -> None:
@@ -71,6 +75,8 @@ class App:
         self._starting = "metrics"
         try:
             await self._serve_metrics()
+            self._watch.spawn(self._metrics.watch(), "loop_watch")
+            self._stack.push_async_callback(self._watch.close)
             for name, start, stop in self._parts:
                 self._starting = name
                 if start is not None:

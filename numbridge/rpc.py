@@ -11,8 +11,10 @@ import grpc
 from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from prometheus_client import CollectorRegistry
 
 from numbridge.errors import Reason, Rejected, status_of
+from numbridge.process_metrics import CallMetrics
 from numbridge.settings import CommonSettings
 
 _OPTIONS: tuple[tuple[str, Any], ...] = (
@@ -49,9 +51,15 @@ def _pem(settings: CommonSettings) -> tuple[bytes, bytes, bytes] | None:
 class Server:
     """A gRPC server that knows its port once started."""
 
-    def __init__(self, settings: CommonSettings, port: int, services: Sequence[str]) -> None:
-        """`services`: full names, for health and reflection. Register servicers on `.server` before `start`."""
-        self.server = aio.server(options=_SERVER_OPTIONS)
+    def __init__(
+        self, settings: CommonSettings, port: int, services: Sequence[str], registry: CollectorRegistry | None = None
+    ) -> None:
+        """`services`: full names, for health and reflection. Register servicers on `.server` before `start`.
+
+        `registry`: where unary calls are measured; None: not at all.
+        """
+        interceptors = () if registry is None else (CallMetrics(registry),)
+        self.server = aio.server(options=_SERVER_OPTIONS, interceptors=interceptors)
         self.health: Any = vars(health)["aio"].HealthServicer()  # the stubs do not know it
         self._services = services
         health_pb2_grpc.add_HealthServicer_to_server(self.health, self.server)

@@ -15,6 +15,14 @@ from prometheus_client import Counter
 log = structlog.get_logger("numbridge.tasks")
 
 FAULTS = Counter("numbridge_task_faults_total", "Background tasks that ended with an exception.", ["task"])
+_known: set[str] = set()
+
+
+def _begun(kind: str) -> None:
+    """Shows the kind at zero, so that its first fault is an increase."""
+    if kind not in _known:
+        _known.add(kind)
+        FAULTS.labels(kind)
 
 
 class Tasks:
@@ -32,6 +40,7 @@ class Tasks:
         if self._closed:
             coro.close()
             raise RuntimeError(f"task {kind} was started after the close")
+        _begun(kind)
         task = asyncio.create_task(self._guard(coro, kind), name=kind)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

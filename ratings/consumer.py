@@ -128,6 +128,8 @@ class Consumer:
         await delivery.ack()
         self._metrics.result(_outcome(recorded))
         self._metrics.took(monotonic() - began)
+        if recorded.fresh:
+            self._metrics.lagged((now_ms() - game.head.ended_at) / 1000)
         await self._announcer.archived(delivery.subject, game.head, recorded)
         await self._leaderboards.changed(game.head.variant, _scores(game.head, recorded))
         log.debug("result_recorded", game=game.head.game, outcome=_outcome(recorded))
@@ -153,6 +155,7 @@ class Consumer:
     async def _count_waiting(self) -> None:
         try:
             self._metrics.waiting(await self._source.waiting())
+            self._metrics.oldest(await self._source.oldest_s())
         except StreamAway:
             pass  # the readers say so
 

@@ -175,6 +175,10 @@ class ResultSource(Protocol):
         """Results not done yet, those being worked on included. Raises StreamAway."""
         ...
 
+    async def oldest_s(self) -> float:
+        """Seconds that the oldest of them has waited; 0 if there is none. Raises StreamAway."""
+        ...
+
 
 class Announcer(Protocol):
     """Tells the rest of the cluster; nothing is waited for, what is lost is said again."""

@@ -41,7 +41,7 @@ def build(
 ) -> App:
     """The service, not started. `wrap_ledger` lets a test stand between the consumer and SQL."""
     app = App(settings, registry)
-    parts = _Parts(settings, Metrics(registry), wrap_ledger)
+    parts = _Parts(settings, registry, wrap_ledger)
     app.part("schema", parts.prepare_schema)
     app.part("sql", parts.open_sql, parts.close_sql)
     app.part("nats", parts.open_nats, parts.close_nats)
@@ -62,9 +62,12 @@ class _Parts:
     consumer: Consumer
     server: rpc.Server
 
-    def __init__(self, settings: RatingsSettings, metrics: Metrics, wrap_ledger: Callable[[Ledger], Ledger]) -> None:
+    def __init__(
+        self, settings: RatingsSettings, registry: CollectorRegistry, wrap_ledger: Callable[[Ledger], Ledger]
+    ) -> None:
         self.settings = settings
-        self.metrics = metrics
+        self.registry = registry
+        self.metrics = metrics = Metrics(registry)
         self.tasks = Tasks()
         self.database = Database(settings.database_url)
         self.ledger = wrap_ledger(SqlLedger(self.database))
@@ -143,7 +146,7 @@ class _Parts:
     async def open_grpc(self) -> None:
         archive = Archive(self.library, self.leaderboards, now_ms)
         servicer = service.RatingsService(archive, SqlPeople(self.database), self.source, self.metrics)
-        self.server = rpc.Server(self.settings, self.settings.grpc_port, [service.NAME])
+        self.server = rpc.Server(self.settings, self.settings.grpc_port, [service.NAME], self.registry)
         ratings_pb2_grpc.add_RatingsServicer_to_server(servicer, self.server.server)
         await self.server.start()
 

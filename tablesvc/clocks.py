@@ -29,8 +29,10 @@ class Clocks:
     comes up, so that a move costs no heap work at all in most cases.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, rang: Callable[[int], None] | None = None) -> None:
+        """`rang(late_ms)` is told of each ring: how long after its deadline it came."""
         self._clock = clock
+        self._rang = rang
         self._heap: list[tuple[int, int, Timed]] = []
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -82,5 +84,7 @@ class Clocks:
             if table.due > now:
                 self._push(table, table.due)
             else:
+                if self._rang is not None:
+                    self._rang(now - table.due)
                 table.ring()
         self._set_timer()

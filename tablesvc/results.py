@@ -53,6 +53,11 @@ class Outbox:
         """Finished games not known to be in SQL."""
         return len(self._waiting)
 
+    def oldest_ms(self, now_ms: int) -> int:
+        """How long ago the oldest of them ended; 0 if there is none."""
+        ended = min((waiting.table.state.last_at for waiting in self._waiting.values()), default=now_ms)
+        return max(0, now_ms - ended)
+
     def over(self, table: Table) -> None:
         """A game has ended, or was found ended at a takeover."""
         self._waiting.setdefault(table.game, _Waiting(table, monotonic()))

@@ -10,7 +10,7 @@ How a shard opens is in opening.py.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 
 import structlog
@@ -179,3 +179,11 @@ class Shard:
             self._release_held(game)
         self._on_gone(self)
         self._world.changed.fire()
+
+
+def count_phases(shards: Iterable[Shard]) -> dict[str, int]:
+    """Shards by phase."""
+    counts = {phase.name.lower(): 0 for phase in Phase}
+    for shard in shards:
+        counts[shard.phase.name.lower()] += 1
+    return counts

@@ -132,6 +132,11 @@ class Table:
             self._answer(self._box.popleft(), self.closed)
 
     @property
+    def waiting(self) -> int:
+        """Commands in the mailbox."""
+        return len(self._box)
+
+    @property
     def busy(self) -> bool:
         """Whether a command is under way."""
         return self._busy

@@ -26,7 +26,7 @@ from tablesvc.registry import Registry
 from tablesvc.results import Outbox
 from tablesvc.seats import Seats
 from tablesvc.settings import TableSettings
-from tablesvc.shard import Shard
+from tablesvc.shard import Shard, count_phases
 from tablesvc.stalls import Stalls
 from tablesvc.stock import Stock
 from tablesvc.table import Table
@@ -159,7 +159,7 @@ class _Tables:
     async def start(self) -> None:
         """Builds the rest, serves gRPC, then registers and takes shards."""
         settings, metrics, home = self._settings, self._metrics, self._home
-        clocks = Clocks(self._clock)
+        clocks = Clocks(self._clock, metrics.rang)
         world = World(
             settings=settings,
             run=random_token(),
@@ -190,10 +190,12 @@ class _Tables:
         world.on_status = seats.changed
         world.on_presence = presence.changed
         world.on_fault = _set_aside
-        metrics.shards.set_function(lambda: len(registry.shards))
-        metrics.tables.set_function(registry.unfinished)
+        metrics.read_shards(lambda: count_phases(registry.shards.values()))
+        metrics.read_tables(registry.count_status)
+        metrics.waiting.set_function(lambda: sum(table.waiting for table in registry.tables()))
         metrics.unconfirmed.set_function(lambda: outbox.unconfirmed)
-        server = rpc.Server(settings, settings.grpc_port, [service.NAME])
+        metrics.unconfirmed_age.set_function(lambda: outbox.oldest_ms(self._clock()) / 1000)
+        server = rpc.Server(settings, settings.grpc_port, [service.NAME], self._app.registry)
         creation = Creation(world, self._dealer)
         tables_service = service.TablesService(
             world, registry, creation, presence, ownership, outbox, self._begin_drain

@@ -43,6 +43,11 @@ class TableLink:
         self._waiting: dict[int, asyncio.Future[pb.Answer]] = {}
         self._number = 0
 
+    @property
+    def waiting(self) -> int:
+        """Commands without an answer."""
+        return len(self._waiting)
+
     def send(self, command: pb.Command) -> "asyncio.Future[pb.Answer]":
         """Queues a command. Raises Rejected when too many wait."""
         if len(self._waiting) >= self._most:
@@ -109,6 +114,7 @@ class TableLinks:
         self._links: dict[str, TableLink] = {}
         self._opens: list[Callable[[str], None]] = []
         self._tasks = Tasks()
+        metrics.link_waiting.set_function(lambda: sum(link.waiting for link in self._links.values()))
 
     async def stop(self) -> None:
         """Ends all links."""

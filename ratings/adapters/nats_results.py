@@ -4,7 +4,9 @@ Some waits of the library raise the built-in TimeoutError, which is no NatsError
 """
 
 import asyncio
+import json
 from collections.abc import Coroutine
+from datetime import UTC, datetime
 
 import structlog
 from nats.aio.client import Client
@@ -78,6 +80,7 @@ class NatsResults:
     """`ports.ResultSource`."""
 
     def __init__(self, client: Client, *, replicas: int, ack_wait_s: float) -> None:
+        self._client = client
         self._js = client.jetstream(timeout=3)
         self._replicas = replicas
         self._ack_wait_s = ack_wait_s
@@ -98,6 +101,17 @@ class NatsResults:
         except (NatsError, TimeoutError) as error:
             raise StreamAway(f"{type(error).__name__}: {error}") from error
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
+
+    async def oldest_s(self) -> float:
+        """Seconds that the oldest result has waited; 0 if there is none. Raises StreamAway."""
+        try:
+            reply = await self._client.request(f"$JS.API.STREAM.INFO.{names.RESULTS}", b"", timeout=3)
+            state = json.loads(reply.data).get("state", {})
+            if not state.get("messages"):
+                return 0.0
+            return (datetime.now(UTC) - datetime.fromisoformat(state["first_ts"][:19] + "+00:00")).total_seconds()
+        except (NatsError, TimeoutError, ValueError, KeyError) as error:
+            raise StreamAway(f"{type(error).__name__}: {error}") from error
 
     async def _subscribe(self) -> JetStreamContext.PullSubscription:
         await nats_io.ensure_streams(self._js, self._replicas)

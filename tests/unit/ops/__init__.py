@@ -1,0 +1,1 @@
+"""What operators rely on: metrics, rules, dashboards, manifests."""
