@@ -1,6 +1,5 @@
 """Everything of a table worker, once, in dependency order."""
 
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
@@ -25,6 +24,7 @@ from tablesvc.pulse import Pulse
 from tablesvc.registry import Registry
 from tablesvc.results import Outbox
 from tablesvc.seats import Seats
+from tablesvc.secret_dice import SecretDice
 from tablesvc.settings import TableSettings
 from tablesvc.shard import Shard, count_phases
 from tablesvc.stalls import Stalls
@@ -33,14 +33,6 @@ from tablesvc.table import Table
 from tablesvc.world import World
 
 _GRACE_S = 0.5  # for calls under way when the server stops
-
-
-class SecretDice:
-    """Luck that nobody can foresee."""
-
-    def below(self, n: int, /) -> int:
-        """See engine.dice."""
-        return secrets.randbelow(n)
 
 
 class Home(Protocol):
@@ -190,6 +182,7 @@ class _Tables:
         world.on_status = seats.changed
         world.on_presence = presence.changed
         world.on_fault = _set_aside
+        metrics.configured.set(settings.shards)
         metrics.read_shards(lambda: count_phases(registry.shards.values()))
         metrics.read_tables(registry.count_status)
         metrics.waiting.set_function(lambda: sum(table.waiting for table in registry.tables()))
