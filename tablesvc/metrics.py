@@ -62,6 +62,7 @@ class Metrics:
         self._phases = collectors.gauge(
             registry, "numbridge_tablesvc_shards", "Shards that this worker owns, by phase.", phase=PHASES
         )
+        self.configured = gauge("shards_configured", "Shards of the cluster, all of which somebody should serve.")
         self._tables = collectors.gauge(
             registry, "numbridge_tablesvc_tables", "Games here; `over`: kept until archived and a while.", state=STATES
         )
