@@ -11,10 +11,10 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos lint format proto metrics clean
+.PHONY: help setup play test unit system chaos lint format proto metrics env-files operator-files ops-check clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 setup: $(READY) ## make .venv with the numbridge command and everything it needs
 
@@ -50,6 +50,16 @@ format: setup ## mend what ruff can mend
 
 metrics: setup ## write k8s/monitoring/METRICS.md from what the code declares
 	$(BIN)/python -m tests.unit.ops.inventory
+
+env-files: setup ## write k8s/base/env anew: defaults as the code has them, what is set stays set
+	$(BIN)/python -m tests.unit.ops.env_files
+
+operator-files: setup ## write k8s/monitoring/operator.yaml from the rules
+	$(BIN)/python -m tests.unit.ops.operator_files
+
+ops-check: setup ## check metrics, alerts, manifests and the image's commands, without a cluster
+	@scripts/test-packages.sh
+	$(BIN)/pytest -q tests/unit/ops
 
 proto: setup ## generate numbridge/v1 from proto/
 	scripts/proto.sh

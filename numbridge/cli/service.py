@@ -1,6 +1,6 @@
 """`numbridge lobby | table | ratings | gateway`: one service, until a signal. What the containers run.
 
-`numbridge ratings rebuild` computes every rating anew instead.
+`numbridge ratings rebuild` computes every rating anew instead, `numbridge ratings migrate` brings the schema up.
 """
 
 import argparse
@@ -14,24 +14,28 @@ from numbridge.cli.errors import DONE, UsageError
 from numbridge.cli.main import COMMANDS, Subparsers
 
 PACKAGES = {"lobby": "lobby", "table": "tablesvc", "ratings": "ratings", "gateway": "gateway"}
-_REBUILD = "compute all ratings anew from the archive, oldest game first"
+_VERBS = {
+    "rebuild": "compute all ratings anew from the archive, oldest game first",
+    "migrate": "bring the database's schema up to this release",
+}
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """All four services, and `ratings rebuild`."""
+    """All four services, and what `ratings` does besides."""
     for name in PACKAGES:
         parser = subparsers.add_parser(name, help=COMMANDS[name].help, description=COMMANDS[name].help)
         if name == "ratings":
             verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-            add_data_option(verbs.add_parser("rebuild", help=_REBUILD, description=_REBUILD))
+            for verb, text in _VERBS.items():
+                add_data_option(verbs.add_parser(verb, help=text, description=text))
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the service; it exits the process itself."""
     package = PACKAGES[args.command]
-    if getattr(args, "verb", None) == "rebuild":
+    if (verb := getattr(args, "verb", None)) is not None:
         _point_at(args.data)
-        code: int = import_module(f"{package}.rebuild").main()
+        code: int = import_module(f"{package}.{verb}").main()
         return code
     import_module(f"{package}.main").main()
     return DONE

@@ -23,7 +23,8 @@ def test_alerts_fire_and_stay_quiet(path: Path) -> None:
 
 
 def test_each_alert_has_a_case_that_fires_and_one_that_does_not() -> None:
-    fires, quiet = set(), set()
+    fires: set[str] = set()
+    quiet: set[str] = set()
     for path in FILES:
         for case in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]:
             for check in case["alert_rule_test"]:
