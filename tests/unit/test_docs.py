@@ -8,7 +8,7 @@ import pytest
 from numbridge.cli.main import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 SAMPLES = {
     "N": "2", "K": "1", "S": "7", "R": "blitz", "DIR": "data", "FILE": "rooms.toml", "FILE…": "game.json", "ID": "ada",
     "U": "http://127.0.0.1:8080", "URL": "postgresql://127.0.0.1/numbridge", "WORKER": "table-1",
@@ -44,7 +44,7 @@ def test_the_targets_that_are_named_exist() -> None:
     named = {
         target
         for page in PAGES
-        for target in re.findall(r"(?:^    |`)make ([a-z]+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for target in re.findall(r"(?:^    |`)make ([a-z-]+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     }
     assert {"play", "test"} <= named
     assert {target for target in named if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)} == set()
