@@ -29,9 +29,11 @@ class Options:
     port: int = 8080
     workers: int = 2
     gateways: int = 1
+    lobbies: int = 1
     rooms: Path | None = None
     bots: int = 0
     limits: bool = True
+    log_sync: str = "always"  # the NATS server's sync_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +76,19 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
         if named := env.get(f"NUMBRIDGE_{kind.upper()}_URL"):
             return named
         port = ports.take()
-        argv = (nats_server if kind == "nats" else redis_server)(folder, port).argv
-        specs.append(Spec(name=kind, kind=kind, argv=argv, env=dict(env), port=port))
+        made = nats_server(folder, port, sync=options.log_sync) if kind == "nats" else redis_server(folder, port)
+        specs.append(Spec(name=kind, kind=kind, argv=made.argv, env=dict(env), port=port))
         return f"{kind}://{HOST}:{port}" + ("/0" if kind == "redis" else "")
 
     nats_url, redis_url = server("nats", data.nats), server("redis", data.redis)
-    lobby_port, ratings_port = ports.take(), ports.take()
+    lobby_ports, ratings_port = [ports.take() for _ in range(options.lobbies)], ports.take()
     info = ClusterInfo(
         pid=pid,
         url=f"http://{_shown(host)}:{options.port}",
         nats_url=nats_url,
         redis_url=redis_url,
         database_url=env.get("NUMBRIDGE_DATABASE_URL") or f"sqlite:///{data.database}",
-        lobby_addr=f"{HOST}:{lobby_port}",
+        lobby_addr=",".join(f"{HOST}:{port}" for port in lobby_ports),
         ratings_addr=f"{HOST}:{ratings_port}",
         token_key_file=env.get("NUMBRIDGE_TOKEN_KEY_FILE") or str(data.key),
     )
@@ -114,7 +116,8 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
     for number in range(1, options.workers + 1):
         port = ports.take()
         service(f"table-{number}", "table", port, GRPC_PORT=str(port), ADVERTISE=f"{HOST}:{port}")
-    service("lobby-1", "lobby", lobby_port, GRPC_PORT=str(lobby_port))
+    for number, port in enumerate(lobby_ports, 1):
+        service(f"lobby-{number}", "lobby", port, GRPC_PORT=str(port))
     for number in range(1, options.gateways + 1):
         port = ports.take()
         service(f"gateway-{number}", "gateway", port, PORT=str(options.port), OWN_PORT=str(port))

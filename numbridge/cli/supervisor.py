@@ -62,7 +62,7 @@ class Supervisor:
             self._failure.set_exception(error)
 
     async def _keep(self, child: Child, ready: asyncio.Event) -> None:
-        """Runs one child again and again, until it has drained on request or fails too often."""
+        """Runs one child again and again, until it fails too often. One that was drained begins anew, too."""
         name = child.spec.name
         failed = deaths = 0
         while True:
@@ -82,9 +82,6 @@ class Supervisor:
             if self._stopping.is_set():
                 return
             self._changed()
-            if code == 0 and child.spec.kind == "table" and failed == 0:
-                self._warn(f"{name} has drained and ended; it is not started again")
-                return
             if failed and code == USAGE and not ready.is_set():
                 raise UsageError(f"{name} can't start: {child.last_words()}")
             if failed >= FAILED_STARTS:
@@ -92,7 +89,10 @@ class Supervisor:
                     f"{name} failed to start {failed} times in a row; see {child.log}: {child.last_words()}"
                 )
             pause = _BACKOFF_S[min(deaths, len(_BACKOFF_S)) - 1]
-            self._warn(f"{name} {_ending(code)}; starting it again in {pause} s (see {child.log})")
+            if code == 0 and child.spec.kind == "table" and failed == 0:  # as it was asked to
+                self._say(f"{time.monotonic() - self._began:5.1f} s  {name} has drained; starting it again")
+            else:
+                self._warn(f"{name} {_ending(code)}; starting it again in {pause} s (see {child.log})")
             await asyncio.sleep(pause)
             if self._stopping.is_set():
                 return

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import re
 import signal
 import sys
 import time
@@ -39,16 +40,27 @@ def _number(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _interval(text: str) -> str:
+    """An argparse type: `always`, or a time with its unit as NATS reads it."""
+    if text != "always" and not re.fullmatch(r"[1-9][0-9]{0,5}(ms|s|m|h)", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither `always` nor a time as 500ms, 10s or 2m")
+    return text
+
+
 def add_parser(subparsers: Subparsers) -> None:
     """See the protocol, section 3."""
     parser = subparsers.add_parser("up", help=COMMANDS["up"].help, description=COMMANDS["up"].help)
     parser.add_argument("--port", type=_number(0, 65_535), default=8080, help="public port; 0 picks a free one (8080)")
     parser.add_argument("--workers", type=_number(1, 32), default=2, metavar="N", help="table workers (2)")
     parser.add_argument("--gateways", type=_number(1, 32), default=1, metavar="N", help="gateways, one port (1)")
+    parser.add_argument("--lobbies", type=_number(1, 32), default=1, metavar="N", help="lobby replicas (1)")
     parser.add_argument("--data", type=Path, metavar="DIR", help=f"where state lives ({default_root()})")
     parser.add_argument("--rooms", type=Path, metavar="FILE", help="rooms file (the club's four rooms)")
     parser.add_argument("--bots", type=_number(0, 1000), default=0, metavar="N", help="house bots (0)")
     parser.add_argument("--no-limits", action="store_true", help="lift rate and count limits, for load tests")
+    parser.add_argument("--log-sync", type=_interval, default="always", metavar="INTERVAL", help=(
+                        "how often the NATS server syncs its files, as 500ms or 2m; always: before each "
+                        "acknowledgement (always)"))  # fmt: skip
     parser.add_argument("--postgres", metavar="URL", help="database instead of SQLite in DIR")
 
 
@@ -57,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
     named = env.get("NUMBRIDGE_ROOMS_FILE")
     rooms = _checked_rooms(args.rooms or (Path(named) if named else None))
+    if args.log_sync != "always" and env.get("NUMBRIDGE_NATS_URL"):
+        raise UsageError("--log-sync is for the NATS server that is started here; NUMBRIDGE_NATS_URL names another")
     data = DataDir(args.data or default_root())
     if args.postgres:
         env["NUMBRIDGE_DATABASE_URL"] = args.postgres
@@ -68,9 +82,11 @@ def run(args: argparse.Namespace) -> int:
                 port=public.port,
                 workers=args.workers,
                 gateways=args.gateways,
+                lobbies=args.lobbies,
                 rooms=rooms,
                 bots=args.bots,
                 limits=not args.no_limits,
+                log_sync=args.log_sync,
             )
             data.signing_key()
             plan = make(options, data, ports, env, os.getpid())

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.chaos.faults import KINDS
 from tests.chaos.run import ROOMS, Wishes, run
 from tests.helpers.cluster import arguments, running
 
@@ -20,18 +21,22 @@ def main() -> int:
     parser.add_argument("--watchers", type=int, default=4, help="spectators (4)")
     parser.add_argument("--workers", type=int, default=3, help="table workers (3)")
     parser.add_argument("--gateways", type=int, default=2, help="gateways (2)")
+    parser.add_argument("--lobbies", type=int, default=1, help="lobby replicas (1)")
+    parser.add_argument("--only", default="", metavar="WORD", choices=sorted({*KINDS, *" ".join(KINDS).split()}),
+                        help="these faults alone: worker, drain, worker drain, …")  # fmt: skip
     parser.add_argument("--data", type=Path, help="the cluster's folder, kept afterwards (a temporary one)")
     parser.add_argument("--json", type=Path, help="the numbers, to this file")
     parser.add_argument("--bounds", action="store_true", help="a stall longer than promised is a failure too")
     args = parser.parse_args()
-    wishes = Wishes(seconds=args.seconds, seed=args.seed, players=args.players, watchers=args.watchers)
+    wishes = Wishes(seconds=args.seconds, seed=args.seed, players=args.players, watchers=args.watchers, only=args.only)
 
     def say(line: str) -> None:
         print(line, flush=True)
 
     with tempfile.TemporaryDirectory(prefix="numbridge-chaos-") as folder:
         data = args.data or Path(folder) / "data"
-        with running(data, *arguments(ROOMS, workers=args.workers, gateways=args.gateways)) as cluster:
+        parts = arguments(ROOMS, workers=args.workers, gateways=args.gateways, lobbies=args.lobbies)
+        with running(data, *parts) as cluster:
             say(f"the cluster is up in {data}")
             report = asyncio.run(run(cluster, wishes, say))
     say("\n" + report.text())

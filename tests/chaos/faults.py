@@ -62,10 +62,9 @@ class Fault:
     """Games that it could be felt in when it began."""
 
 
-def lane(parts: tuple[str, ...], rng: Random) -> Iterator[Planned]:
-    """Faults of these parts, for ever."""
-    while True:
-        kinds = [(what, how) for what in parts for how in HOWS[what]]
+def lane(parts: tuple[str, ...], rng: Random, only: str = "") -> Iterator[Planned]:
+    """Faults of these parts, for ever; of these, those alone whose kind holds the word `only`. There may be none."""
+    while kinds := [(what, how) for what in parts for how in HOWS[what] if only in f"{what} {how}"]:
         rng.shuffle(kinds)
         for what, how in kinds:
             yield Planned(what, how, rng.random(), rng.uniform(*_REST_S[parts]))
@@ -111,8 +110,6 @@ class Injector:
             await self._flush()
         elif planned.how == "pause":
             after = await self._pause(name)
-        elif planned.kind == "worker drain":
-            await self._drain(name)
         else:
             after = processes.signal(name, signal.SIGKILL if planned.how == "kill" else signal.SIGTERM)
         fault.back = await processes.until_ready(name, after, BACK_S)
@@ -129,12 +126,6 @@ class Injector:
                 self._processes.signal(name, signal.SIGCONT)
                 return None
         return pid
-
-    async def _drain(self, name: str) -> None:
-        argv, env = self._processes.remember(name)
-        pid = self._processes.signal(name, signal.SIGTERM)
-        await self._processes.ended(pid, BACK_S)
-        self._processes.start(name, argv, env)
 
     async def _flush(self) -> None:
         redis = redis_io.connect(self._redis_url)

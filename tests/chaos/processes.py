@@ -1,13 +1,8 @@
-"""The cluster's processes from outside: ids, signals, readiness.
-
-`numbridge up` starts again whatever dies, but a worker that drained. Such a one is started again here as it was, with
-its own arguments and environment, and kept running from then on.
-"""
+"""The cluster's processes from outside: ids, signals, readiness. `numbridge up` starts again whatever has ended."""
 
 import asyncio
 import os
 import signal
-import subprocess
 import threading
 from collections import deque
 from contextlib import suppress
@@ -15,7 +10,6 @@ from pathlib import Path
 
 from numbridge.cli.child import Child
 from numbridge.cli.plan import Spec
-from numbridge.local_servers import die_with_parent
 from tests.helpers.cluster import Cluster
 
 _LOOK_S = 0.05
@@ -27,8 +21,6 @@ class Processes:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._kept: dict[str, subprocess.Popen[bytes]] = {}
-        self._keepers: list[asyncio.Task[None]] = []
         self._said: deque[bytes] = deque(maxlen=_SAID)
         entries = cluster.facts()["processes"]
         self.names: dict[str, list[str]] = {}
@@ -47,9 +39,6 @@ class Processes:
 
     def pid(self, name: str) -> int | None:
         """Its id now; None while it does not run."""
-        kept = self._kept.get(name)
-        if kept is not None:
-            return kept.pid if kept.poll() is None else None
         try:
             entries = self._cluster.facts()["processes"]
         except FileNotFoundError:
@@ -96,57 +85,3 @@ class Processes:
         names = [name for of_kind in self.names.values() for name in of_kind]
         ready = await asyncio.gather(*(self.until_ready(name, None, within_s) for name in names))
         return [name for name, is_ready in zip(names, ready, strict=True) if not is_ready]
-
-    # --- workers that were told to drain
-
-    def remember(self, name: str) -> tuple[list[str], dict[str, str]]:
-        """Arguments and environment of a running process."""
-        folder = Path(f"/proc/{self.pid(name)}")
-        argv = folder.joinpath("cmdline").read_bytes().decode().split("\0")[:-1]
-        env = dict(line.split("=", 1) for line in folder.joinpath("environ").read_bytes().decode().split("\0") if line)
-        return argv, env
-
-    async def ended(self, pid: int, within_s: float) -> bool:
-        """Waits until the process has gone."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                while _alive(pid):  # noqa: ASYNC110 - another's process
-                    await asyncio.sleep(_LOOK_S / 5)
-                return True
-        return False
-
-    def start(self, name: str, argv: list[str], env: dict[str, str]) -> None:
-        """Starts it again and keeps it running."""
-        known = name in self._kept
-        with self._cluster.data.joinpath("logs", f"{name}.log").open("ab") as out:
-            self._kept[name] = subprocess.Popen(argv, env=env, stdout=out, stderr=out, preexec_fn=die_with_parent)
-        if not known:
-            self._keepers.append(asyncio.create_task(self._keep(name, argv, env)))
-
-    async def _keep(self, name: str, argv: list[str], env: dict[str, str]) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_S * 2)
-            if self._kept[name].poll() not in (None, 0):
-                self.start(name, argv, env)
-
-    async def stop(self) -> None:
-        """Ends what was started here."""
-        for keeper in self._keepers:
-            keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
-        for process in self._kept.values():
-            process.terminate()
-        for process in self._kept.values():
-            try:
-                await asyncio.to_thread(process.wait, 20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and waits for its parent does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

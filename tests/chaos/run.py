@@ -44,6 +44,8 @@ class Wishes:
     think_s: tuple[float, float] = (0.1, 0.9)
     most_faults: int = 1_000
     """A lane."""
+    only: str = ""
+    """A word that the kind of each fault holds."""
 
 
 class Run:
@@ -83,7 +85,6 @@ class Run:
                 if self._routes is not None:
                     await self._routes.stop()
                 await client.close()
-                await self._processes.stop()
         report = Report(self._wishes.seed, seconds, injector.faults, self._ledger, findings)
         report.findings += judge(self._ledger, archive)
         report.ended = Counter(record["end"]["reason"] for record in archive.records.values())
@@ -115,7 +116,9 @@ class Run:
         watching = [asyncio.create_task(watcher.run()) for watcher in watchers]
         await self._until_busy()
         began = self.clock()
-        lanes = [faults.lane(parts, Random(f"{wishes.seed} {parts}")) for parts in (faults.PLAY, faults.ASIDE)]
+        lanes = [
+            faults.lane(parts, Random(f"{wishes.seed} {parts}"), wishes.only) for parts in (faults.PLAY, faults.ASIDE)
+        ]
         until = began + wishes.seconds
         injecting = [asyncio.create_task(injector.run(lane, until, wishes.most_faults)) for lane in lanes]
         try:

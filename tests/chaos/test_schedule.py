@@ -22,6 +22,11 @@ def test_every_kind_comes_before_any_comes_again() -> None:
             assert {planned.kind for planned in first(parts, 3, 2 * len(kinds))[begin : begin + len(kinds)]} == kinds
 
 
+def test_some_faults_alone_may_be_asked_for() -> None:
+    assert {planned.kind for planned in islice(lane(PLAY, Random(1), "drain"), 10)} == {"worker drain", "gateway drain"}
+    assert list(lane(ASIDE, Random(1), "nats")) == []
+
+
 def test_the_lanes_share_nothing_and_leave_nothing_out() -> None:
     assert not set(PLAY) & set(ASIDE)
     assert set(PLAY) | set(ASIDE) == set(HOWS)

@@ -177,7 +177,7 @@ async def _patiently(attempt: Callable[[], object]) -> None:
     await eventually(once, timeout_s=40, every_s=0.2, what="the club goes on")
 
 
-async def test_a_drained_worker_hands_its_games_over_and_ends(up: Cluster, members: Club) -> None:
+async def test_a_drained_worker_hands_its_games_over_ends_and_begins_anew(up: Cluster, members: Club) -> None:
     tables = [await members.seat("study") for _ in range(6)]
     pid = up.pid("table-1")
     drained = await asyncio.to_thread(command, "drain", "table-1", "--data", str(up.data))
@@ -188,9 +188,13 @@ async def test_a_drained_worker_hands_its_games_over_and_ends(up: Cluster, membe
         await blue.play(game, "exchange")
         await red.wait("move", lambda event, game=game: event["game"] == game)  # type: ignore[misc]
         assert blue.gaps == red.gaps == []
-    found = json.loads((await asyncio.to_thread(command, "status", "--json", "--data", str(up.data))).stdout)
-    assert [worker["worker"] for worker in found["workers"]] == ["table-2"]
-    assert _pid(up, "table-1") is None
+
+    def both_serve() -> bool:
+        found = json.loads(command("status", "--json", "--data", str(up.data)).stdout)
+        return found["complete"] and all(worker["shards"] > 0 for worker in found["workers"])
+
+    await eventually(lambda: _pid(up, "table-1") not in (None, pid), timeout_s=30)
+    await _patiently(lambda: asyncio.to_thread(both_serve))
 
 
 async def test_a_house_bot_takes_a_seek_that_nobody_else_took(tmp_path: Path) -> None:

@@ -45,6 +45,21 @@ def test_no_two_processes_share_a_port_but_gateways_the_public_one(data: DataDir
     assert len({env["NUMBRIDGE_OWN_PORT"] for env in gateways}) == 3
 
 
+def test_replicas_of_the_lobby_are_told_to_everyone_as_one(data: DataDir) -> None:
+    plan = make(data, lobbies=2)
+    lobbies = [spec for spec in plan.specs if spec.kind == "lobby"]
+    assert [spec.name for spec in lobbies] == ["lobby-1", "lobby-2"]
+    assert plan.info.lobby_addr == ",".join(f"127.0.0.1:{spec.env['NUMBRIDGE_GRPC_PORT']}" for spec in lobbies)
+    gateway = next(spec for spec in plan.specs if spec.kind == "gateway")
+    assert gateway.env["NUMBRIDGE_LOBBY_ADDR"] == plan.info.lobby_addr
+
+
+@pytest.mark.parametrize("sync", ["always", "2m"])
+def test_the_log_is_synced_as_asked(data: DataDir, sync: str) -> None:
+    make(data, log_sync=sync)
+    assert f"sync_interval: {sync}\n" in (data.nats / "nats.conf").read_text()
+
+
 def test_everyone_is_told_where_the_others_are(data: DataDir) -> None:
     plan = make(data)
     for spec in plan.specs:

@@ -130,14 +130,17 @@ async def test_a_gateway_that_ends_by_itself_is_started_again_too(cluster: Clust
     assert "ended with exit code 0" in cluster.warned[0]
 
 
-async def test_a_worker_that_was_drained_stays_away(cluster: Cluster, quick: None) -> None:
+async def test_a_worker_that_was_drained_begins_anew_and_nobody_is_warned(cluster: Cluster, quick: None) -> None:
     child = cluster.add("table-1", "table")
     supervisor = await cluster.start()
+    first = child.pid
     assert child.process is not None
     child.process.terminate()
-    await eventually(lambda: any("has drained" in line for line in cluster.warned))
-    assert child.pid is None
-    assert await supervisor.stop(1, asyncio.Event())
+    await eventually(lambda: any("ready again" in line for line in cluster.said))
+    assert any("table-1 has drained" in line for line in cluster.said)
+    assert child.pid not in (None, first)
+    assert cluster.warned == []
+    assert await supervisor.stop(10, asyncio.Event())
 
 
 async def test_one_that_never_gets_ready_ends_the_cluster_after_some_tries(cluster: Cluster, quick: None) -> None:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 SAMPLES = {
     "N": "2", "K": "1", "S": "7", "R": "blitz", "DIR": "data", "FILE": "rooms.toml", "FILE…": "game.json", "ID": "ada",
-    "U": "http://127.0.0.1:8080", "URL": "postgresql://127.0.0.1/numbridge", "WORKER": "table-1",
+    "U": "http://127.0.0.1:8080", "URL": "postgresql://127.0.0.1/numbridge", "WORKER": "table-1", "INTERVAL": "2m",
 }  # fmt: skip
 
 
