@@ -88,8 +88,11 @@ class Supervisor:
                 raise CheckFailed(
                     f"{name} failed to start {failed} times in a row; see {child.log}: {child.last_words()}"
                 )
+            drained = code == 0 and child.spec.kind == "table" and failed == 0  # as it was asked to
+            if drained:
+                deaths = 1
             pause = _BACKOFF_S[min(deaths, len(_BACKOFF_S)) - 1]
-            if code == 0 and child.spec.kind == "table" and failed == 0:  # as it was asked to
+            if drained:
                 self._say(f"{time.monotonic() - self._began:5.1f} s  {name} has drained; starting it again")
             else:
                 self._warn(f"{name} {_ending(code)}; starting it again in {pause} s (see {child.log})")
