@@ -62,9 +62,9 @@ class Fault:
     """Games that it could be felt in when it began."""
 
 
-def lane(parts: tuple[str, ...], rng: Random, only: str = "") -> Iterator[Planned]:
-    """Faults of these parts, for ever; of these, those alone whose kind holds the word `only`. There may be none."""
-    while kinds := [(what, how) for what in parts for how in HOWS[what] if only in f"{what} {how}"]:
+def lane(parts: tuple[str, ...], rng: Random, only: frozenset[str] = frozenset(KINDS)) -> Iterator[Planned]:
+    """Faults of these parts, for ever; of them, those alone of the kinds in `only`. There may be none."""
+    while kinds := [(what, how) for what in parts for how in HOWS[what] if f"{what} {how}" in only]:
         rng.shuffle(kinds)
         for what, how in kinds:
             yield Planned(what, how, rng.random(), rng.uniform(*_REST_S[parts]))

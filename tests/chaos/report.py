@@ -10,6 +10,7 @@ from tests.chaos.faults import KINDS, Fault
 from tests.chaos.ledger import Attempt, Fate, Ledger
 from tests.chaos.stalls import Stalls
 
+_LONGEST = 6  # waits that are shown one by one
 DRAIN_S, KILL_S = 1.0, 5.0  # what is promised of a drained and of a killed worker
 
 
@@ -55,7 +56,7 @@ class Report:
 
     def text(self) -> str:
         """All of it."""
-        lines = [*self._faults(), "", *self._stalls(), "", *self._sums(), *self._wrong()]
+        lines = [*self._faults(), "", *self._stalls(), "", *self._longest(), "", *self._sums(), *self._wrong()]
         return "\n".join(lines)
 
     def _faults(self) -> list[str]:
@@ -94,6 +95,22 @@ class Report:
         others = [fault for fault in self.faults if fault.kind not in ("worker drain", "worker kill")]
         row("any other fault", stalls.of(others, self.acknowledged))
         row("no fault (waits)", stalls.quiet(self.faults, self.acknowledged))
+        return lines
+
+    def _longest(self) -> list[str]:
+        """The longest waits of all, and what went on meanwhile."""
+        lines = ["longest waits"]
+        found = sorted(self.acknowledged, key=lambda attempt: attempt.began - attempt.ended)[:_LONGEST]
+        for attempt in found:
+            during = [
+                f"{fault.kind} {fault.name} ({fault.began:.1f} to {fault.ended:.1f})"
+                for fault in self.faults
+                if fault.began < attempt.ended and attempt.began < fault.ended + stalls.AFTER_S
+            ]
+            lines.append(
+                f"  {attempt.ended - attempt.began:5.2f} s from {attempt.began:.1f}, sent {attempt.sends} times, "
+                f"{attempt.game}: {', '.join(during) or 'no fault'}"
+            )
         return lines
 
     def _sums(self) -> list[str]:

@@ -44,8 +44,8 @@ class Wishes:
     think_s: tuple[float, float] = (0.1, 0.9)
     most_faults: int = 1_000
     """A lane."""
-    only: str = ""
-    """A word that the kind of each fault holds."""
+    only: frozenset[str] = frozenset(faults.KINDS)
+    """Kinds of fault."""
 
 
 class Run:
