@@ -2,25 +2,30 @@
 
 import asyncio
 import json
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
 
-from numbridge import nats_io, rpc
+from numbridge import nats_io
 from numbridge.clock import monotonic
 from numbridge.errors import Reason, Rejected
-from numbridge.local_servers import LocalServer, free_port, nats_server
+from numbridge.local_servers import LocalServer, nats_server
 from numbridge.routing import Routes
 from numbridge.settings import CommonSettings
-from numbridge.v1 import table_pb2_grpc
 from tablesvc.codec import read_record
 from tests.helpers.eventually import eventually
-from tests.helpers.table_workers import FAST, SHARDS, LinkClient, WorkerUnderTest, game_in, refused
+from tests.helpers.table_workers import (
+    SHARDS,
+    WorkerProcess,
+    WorkerUnderTest,
+    created,
+    game_in,
+    refused,
+    until_accepted,
+)
 
 
 @pytest_asyncio.fixture
@@ -53,20 +58,6 @@ async def a_game(worker: WorkerUnderTest) -> str:
         await worker.link.join(game, player)
     assert await worker.link.play(game, "ada", 0, "exchange", ref="r1") == 1
     return game
-
-
-async def until_accepted(link: LinkClient, *args: Any, **fields: Any) -> int:
-    """Sends a play, with its ref, until it is accepted."""
-
-    async def once() -> int | None:
-        try:
-            return await link.play(*args, **fields)
-        except Rejected as refusal:
-            if refusal.reason not in (Reason.UNAVAILABLE, Reason.MOVED):
-                raise
-            return None
-
-    return int(await eventually(once, timeout_s=20) or 0)
 
 
 async def test_nats_dies_and_comes_back(nats_process: LocalServer) -> None:
@@ -113,44 +104,6 @@ async def test_nats_hangs_with_an_append_in_flight(nats_process: LocalServer) ->
 async def records(worker: WorkerUnderTest, game: str) -> list[Any]:
     shard = int(game[:2], 16)
     return [read_record(m.data) for m in await worker.app.world.log.read_game(shard, game, 0)]
-
-
-class WorkerProcess:
-    """A worker as its own process, as it runs in production; deals come from its real stock."""
-
-    def __init__(self, name: str, nats_url: str) -> None:
-        self.name = name
-        self.port = free_port()
-        self._env = {
-            **os.environ,
-            "NUMBRIDGE_NAME": name,
-            "NUMBRIDGE_NATS_URL": nats_url,
-            "NUMBRIDGE_GRPC_PORT": str(self.port),
-            "NUMBRIDGE_LOG_FORMAT": "text",
-            **{f"NUMBRIDGE_{key.upper()}": str(value) for key, value in FAST.items()},
-        }
-        self.process: asyncio.subprocess.Process | None = None
-        self.settings = CommonSettings(name="gw")
-
-    async def start(self) -> None:
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tablesvc.main", env=self._env, stderr=asyncio.subprocess.DEVNULL
-        )
-        self.channel = rpc.channel(self.settings, f"127.0.0.1:{self.port}")
-        self.stub = table_pb2_grpc.TablesStub(self.channel)
-        self.link = LinkClient(self.stub)
-
-    def signal(self, number: int) -> None:
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    async def end(self) -> None:
-        assert self.process is not None
-        await self.link.close()
-        await self.channel.close(None)
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.process.wait()
 
 
 async def test_a_stopped_worker_comes_back_and_harms_nobody(nats_process: LocalServer) -> None:
@@ -201,16 +154,6 @@ async def answered(worker: WorkerUnderTest, game: str) -> int:
         if refusal.reason not in (Reason.UNAVAILABLE, Reason.MOVED):
             raise
         return 0
-
-
-async def created(worker: WorkerProcess, game: str) -> bool:
-    try:
-        await WorkerUnderTest.create(worker, game)  # type: ignore[arg-type]
-    except Rejected as refusal:
-        if refusal.reason not in (Reason.UNAVAILABLE, Reason.MOVED):
-            raise
-        return False
-    return True
 
 
 async def test_a_worker_told_to_end_hands_over_first(nats_process: LocalServer) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,6 +13,8 @@ from prometheus_client import CollectorRegistry
 from numbridge import rpc
 from numbridge.errors import Reason, Rejected, from_proto
 from numbridge.ids import new_game_id
+from numbridge.local_servers import free_port
+from numbridge.settings import CommonSettings
 from numbridge.v1 import common_pb2 as common
 from numbridge.v1 import table_pb2 as pb
 from numbridge.v1 import table_pb2_grpc
@@ -85,6 +89,44 @@ async def call(unary: Any) -> Any:
         return await unary
     except aio.AioRpcError as error:
         raise rpc.reason_of(error) from error
+
+
+class WorkerProcess:
+    """A worker as its own process, as it runs in production; deals come from its real stock."""
+
+    def __init__(self, name: str, nats_url: str, **changes: Any) -> None:
+        self.name = name
+        self.port = free_port()
+        self._env = {
+            **os.environ,
+            "NUMBRIDGE_NAME": name,
+            "NUMBRIDGE_NATS_URL": nats_url,
+            "NUMBRIDGE_GRPC_PORT": str(self.port),
+            "NUMBRIDGE_LOG_FORMAT": "text",
+            **{f"NUMBRIDGE_{key.upper()}": str(value) for key, value in {**FAST, **changes}.items()},
+        }
+        self.process: asyncio.subprocess.Process | None = None
+        self.settings = CommonSettings(name="gw")
+
+    async def start(self) -> None:
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tablesvc.main", env=self._env, stderr=asyncio.subprocess.DEVNULL
+        )
+        self.channel = rpc.channel(self.settings, f"127.0.0.1:{self.port}")
+        self.stub = table_pb2_grpc.TablesStub(self.channel)
+        self.link = LinkClient(self.stub)
+
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    async def end(self) -> None:
+        assert self.process is not None
+        await self.link.close()
+        await self.channel.close(None)
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
 
 
 class LinkClient:
@@ -175,3 +217,28 @@ async def settled(*workers: WorkerUnderTest) -> None:
         return all(worker.shards == wanted[worker.app.settings.name] for worker in workers)
 
     await eventually(as_planned, timeout_s=20)
+
+
+async def until_accepted(link: LinkClient, *args: Any, **fields: Any) -> int:
+    """Sends a play, with its ref, until it is accepted."""
+
+    async def once() -> int | None:
+        try:
+            return await link.play(*args, **fields)
+        except Rejected as refusal:
+            if refusal.reason not in (Reason.UNAVAILABLE, Reason.MOVED):
+                raise
+            return None
+
+    return int(await eventually(once, timeout_s=20) or 0)
+
+
+async def created(worker: WorkerProcess, game: str) -> bool:
+    """Whether the game is made now; False while the shard is on its way. Raises Rejected."""
+    try:
+        await WorkerUnderTest.create(worker, game)  # type: ignore[arg-type]
+    except Rejected as refusal:
+        if refusal.reason not in (Reason.UNAVAILABLE, Reason.MOVED):
+            raise
+        return False
+    return True
