@@ -57,6 +57,10 @@ class Metrics:
         self._shards = family("shard_moves", "Shards won, given up and lost.", how=SHARD_MOVES)
         self._results = family("results", "Results published, published again, and known to be in SQL.", how=RESULTS)
         self.stalls = counter("stalls", "Times that the log or the process stood still and clocks got time back.")
+        self.ownerless = counter(
+            "ownerless_shards",
+            "Shards that had no owner for longer than any change of owner lasts.",
+        )
         self.damaged = counter("damaged_tables", "Tables set aside because their log is damaged or a fault broke them.")
         self.moves = counter("moves", "Moves made, burns and passes included.")
         self._phases = collectors.gauge(

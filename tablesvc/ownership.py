@@ -19,8 +19,9 @@ from numbridge.clock import monotonic
 from numbridge.routing import ShardEntry, WorkerEntry
 from numbridge.tasks import Tasks, forever
 from tablesvc.opening import open_shard
+from tablesvc.orphans import Orphans
 from tablesvc.placement import assignment, plan
-from tablesvc.ports import LeaseAway, LeaseError, Leases, LeaseTaken, Sign
+from tablesvc.ports import Lease, LeaseAway, LeaseError, Leases, LeaseTaken, Sign
 from tablesvc.registry import Registry
 from tablesvc.shard import Phase, Shard
 from tablesvc.world import World
@@ -33,6 +34,7 @@ _AT_ONCE = 32  # changes of entries in flight
 _FINISH_S = 2.0  # a released shard's commands under way may take so long
 _TRIES = 5  # of a change that this process's own beats may cross
 _MARGIN = 0.9  # of the lease: this worker stops before others may begin
+_ORPHAN_TTLS = 4  # a shard without an owner for so many leases should not be
 
 
 Told = Callable[[Shard], None]
@@ -68,6 +70,7 @@ class Ownership:
         self._tasks = Tasks()
         self._moving = asyncio.Semaphore(world.settings.handover_parallel)
         self._changing = asyncio.Semaphore(_AT_ONCE)
+        self._orphans = Orphans(registry.count, world.settings.lease_ttl_ms / 1000 * _ORPHAN_TTLS)
         self.draining = False
         self.name_taken = asyncio.Event()
 
@@ -220,6 +223,7 @@ class Ownership:
             pass
         self._wake.clear()
         if not self.alive() or not self._sees():
+            self._orphans.blind()
             return
         now = monotonic()
         signs = self._leases.workers()
@@ -228,9 +232,9 @@ class Ownership:
         living[self._name] = mine
         alive = {name: entry.run for name, entry in living.items()}
         willing = tuple(sorted(name for name, entry in living.items() if not entry.draining))
-        todo = plan(
-            self._name, self._world.run, self._registry.count, self._leases.shards(), alive, willing, self._held
-        )
+        leases = self._leases.shards()
+        todo = plan(self._name, self._world.run, self._registry.count, leases, alive, willing, self._held)
+        self._count_orphans(leases, alive, now)
         for number in todo.lost:
             if (shard := self._registry.shards.get(number)) is not None:
                 shard.lost()
@@ -243,6 +247,14 @@ class Ownership:
         for number in todo.disown:
             self._change(number, self._disown(number))
         await self._bury(signs, now)
+
+    def _count_orphans(self, leases: Mapping[int, Lease], alive: Mapping[str, str], now: float) -> None:
+        owned = [
+            n for n, lease in leases.items() if lease.entry.owner and alive.get(lease.entry.owner) == lease.entry.run
+        ]
+        for number in self._orphans.look(owned, now):
+            log.error("shard_without_owner", shard=number)
+            self._world.metrics.ownerless.inc()
 
     def _change(self, number: int, change: Coroutine[Any, Any, None]) -> None:
         if number in self._busy:

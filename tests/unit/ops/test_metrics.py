@@ -121,6 +121,7 @@ def test_must_be_zero_counters_are_there_from_the_start() -> None:
         (lobby.metrics.Metrics, "numbridge_lobby_swept_total", {"what": "seat_without_game"}),
         (tablesvc.metrics.Metrics, "numbridge_tablesvc_appends_total", {"outcome": "refused"}),
         (tablesvc.metrics.Metrics, "numbridge_tablesvc_damaged_tables_total", {}),
+        (tablesvc.metrics.Metrics, "numbridge_tablesvc_ownerless_shards_total", {}),
     ]
     for make, name, labels in checks:
         registry = CollectorRegistry()

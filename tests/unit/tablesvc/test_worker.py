@@ -1,6 +1,7 @@
 """Whole workers on in-memory servers: shards that move, results that are sent until they are known, clocks."""
 
 import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -11,6 +12,7 @@ from numbridge.errors import Reason
 from numbridge.routing import ShardEntry, WorkerEntry
 from numbridge.v1 import log_pb2
 from tablesvc.codec import write_record
+from tablesvc.placement import assignment
 from tests.helpers.eventually import eventually
 from tests.helpers.memory_tables import OWNER, Cluster, MemoryHome
 from tests.helpers.table_workers import SHARDS, WorkerUnderTest, game_in, refused, settled
@@ -228,6 +230,51 @@ async def test_a_shard_that_went_to_another_is_dropped_at_once(start: Start, clu
     await eventually(lambda: shard in one.shards)
     assert await one.link.play(game, "ada", 0, "exchange") == 1
     assert cluster.of_game(game)[-1].epoch == lease.entry.epoch + 2
+
+
+def counted(worker: WorkerUnderTest, name: str, **labels: str) -> float:
+    """A counter of the worker's."""
+    return worker.app.registry.get_sample_value(f"numbridge_tablesvc_{name}_total", labels) or 0.0
+
+
+async def test_shards_that_their_worker_leaves_lying_are_counted(start: Start, cluster: Cluster) -> None:
+    """w2 lives, says its lease, and takes nothing: shards that are its own have no owner, which should not be."""
+    one = await start("w1", lease_ttl_ms=300, lease_beat_ms=50)
+    await settled(one)
+    lazy = {shard for shard, owner in enumerate(assignment(("w1", "w2"), SHARDS)) if owner == "w2"}
+    beats = itertools.count(1)
+
+    async def lives() -> bool:
+        known = cluster.workers.get("w2")
+        entry = WorkerEntry("w2", "r2", "x:1", draining=False, tables=0, ttl_ms=300, beat=next(beats))
+        await home_of(one).leases.put_worker(entry, known.revision if known is not None else 0)
+        return counted(one, "ownerless_shards") == len(lazy)
+
+    async def handed_over() -> bool:
+        return not await lives() and one.shards.isdisjoint(lazy)
+
+    await eventually(handed_over)  # and none has been counted: no change of owner takes so long
+    await eventually(lives, timeout_s=20)
+    await settled(one)  # w2 is silent now, and so dead: its shards are taken
+    assert counted(one, "ownerless_shards") == len(lazy)
+
+
+async def test_a_result_that_nobody_confirms_is_sent_again_and_counted(start: Start, cluster: Cluster) -> None:
+    one = await start("w1")
+    await settled(one)
+    confirmed, silent = game_in(one.shards), game_in(one.shards, 1)
+    for game in (confirmed, silent):
+        await one.create(game)
+    await one.link.play(confirmed, "ada", 0, "resign")
+    await eventually(lambda: len(cluster.results) == 1)
+    for archived in cluster.archived:
+        archived(confirmed)
+    assert one.app.outbox.unconfirmed == 0
+    await one.link.play(silent, "ada", 0, "resign")
+    await eventually(lambda: counted(one, "results", how="resent") >= 1)
+    assert {game for game, _ in cluster.results} == {confirmed, silent}
+    assert [game for game, _ in cluster.results].count(confirmed) == 1
+    assert one.app.outbox.unconfirmed == 1
 
 
 async def test_who_sits_where_is_said_when_asked(start: Start, cluster: Cluster) -> None:
