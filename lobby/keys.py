@@ -10,6 +10,7 @@ seats     hash    player -> games                 games     hash   game -> summa
 live      zset    games being played, in order    heard     zset   game -> when a worker spoke of it
 tables    zset    games by id                     over      zset   game -> when it ended, minutes long
 last      hash    player -> latest opponent       rematch   hash   game -> who asks
+undone    string  a match was undone, ten minutes long
 """
 
 from numbridge.names import lobby_key
@@ -40,6 +41,11 @@ GROUP = "seating"  # consumer group of the seating stream
 def told(game: str) -> str:
     """What the two players of a game were told."""
     return lobby_key("told", game)
+
+
+def undone(game: str) -> str:
+    """That the game's match was undone."""
+    return lobby_key("undone", game)
 
 
 def in_order(room: str, at: int, name: str) -> str:

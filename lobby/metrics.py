@@ -21,8 +21,8 @@ MAKINGS = ("made", "not_made", "unknown", "refused")
 TOLD = ("sent", "dropped")
 RELOADS = ("taken", "lost_changes")
 SWEPT = (
-    "left", "stranded", "reposted", "game_gone", "match_without_table", "seat_without_game", "bad_seat_notice",
-    "seat_notice_missed",
+    "left", "stranded", "reposted", "game_gone", "match_without_table", "table_without_match", "seat_without_game",
+    "bad_seat_notice", "seat_notice_missed",
 )  # fmt: skip
 ROOM_READS = ("taken", "refused")
 QUEUES = ("seek_list", "seating", "pool_backlog")

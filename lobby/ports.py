@@ -39,6 +39,10 @@ class Tables(Protocol):
         """One bounded attempt. May be repeated with the same match: it is idempotent by game id."""
         ...
 
+    async def withdraw(self, game: str) -> None:
+        """Ends a table that nobody has been told of. One bounded attempt that never raises."""
+        ...
+
     async def look(self, game: str) -> Made:
         """Whether the game is there: MADE with a summary, NOT_MADE where its owner knows of none, else UNKNOWN."""
         ...

@@ -15,7 +15,7 @@ import structlog
 from redis.exceptions import ResponseError
 
 from lobby import notices
-from lobby.adapters.redis_seating import Entry, RedisSeating
+from lobby.adapters.redis_seating import Entry, RedisSeating, Sat
 from lobby.metrics import Metrics
 from lobby.ports import Announcer, Made, Making, Tables
 from lobby.stored import Match
@@ -128,7 +128,12 @@ class Seating:
         made = await self._make(entry, match)
         if made.outcome is Making.MADE:
             told = notices.seated(match)
-            await self._store.seat(match, entry, self._clock(), notices.keep(self._clock(), told), TOLD_MS)
+            sat = await self._store.seat(match, entry, self._clock(), notices.keep(self._clock(), told), TOLD_MS)
+            if sat is Sat.UNDONE:  # this process stood still for so long that another has undone the match meanwhile
+                log.warning("table_without_match", game=match.game)
+                self._metrics.swept("table_without_match")
+                await self._tables.withdraw(match.game)
+                return
             await self._announcer.tell(told)
             self._metrics.seated("seated", (self._clock() - match.at) / 1000)
             return
@@ -154,6 +159,10 @@ class Seating:
                 break
             await self._store.still_at_it(entry)
             await asyncio.sleep(pause)
+            if not await self._store.known(match.game):
+                # Seated or undone by another, or Redis came back empty and the players' seeks are posted again: a table
+                # that is made now might be their second.
+                return made if unsure_at is None else Made(Making.UNKNOWN, why="the match is gone")
         if unsure_at is None and age < self._deadline:
             return made
         return await self._find_out(entry, match, unsure_at or monotonic(), deadline + _UNKNOWN_S)

@@ -30,6 +30,16 @@ class Took(IntEnum):
     HELD = -5
 
 
+class Sat(IntEnum):
+    """What seat says."""
+
+    SEATED = 1
+    BEFORE = 0
+    """Another has seated them, or Redis has lost the match: telling them again does no harm."""
+    UNDONE = -1
+    """Another has undone the match: nobody may hear of the table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of the two: the player, and the seek that must still be open (empty: none is needed)."""
@@ -133,14 +143,22 @@ class RedisSeating:
         texts = await asyncio.gather(*(self._lane.run("hold_match-2", where, [game, self._replica]) for game in games))
         return [None if text is None else decode_match(text) for text in texts]
 
-    async def seat(self, match: Match, entry: Entry, now: int, told: bytes, keep_ms: int) -> bool:
-        """The table is there: seats the two and keeps what they are told. False if that was done before."""
+    async def seat(self, match: Match, entry: Entry, now: int, told: bytes, keep_ms: int) -> Sat:
+        """The table is there: seats the two and keeps what they are told."""
         done = await self._lane.run(
-            "seat_match-6",
-            [keys.MATCHES, keys.HOLDERS, keys.SEATS, keys.LAST, keys.told(match.game), keys.SEATING],
+            "seat_match-7",
+            [
+                keys.MATCHES,
+                keys.HOLDERS,
+                keys.SEATS,
+                keys.LAST,
+                keys.told(match.game),
+                keys.SEATING,
+                keys.undone(match.game),
+            ],
             [match.game, match.blue.id, match.red.id, now, told, keep_ms, entry.id, keys.GROUP],
         )
-        return bool(done)
+        return Sat(done)
 
     async def undo(self, match: Match, entry: Entry, claim_by: int, reopen: bool) -> list[str] | None:
         """No table: the seats are free and, with `reopen`, the seeks are open again, ages kept. Gives the seeks that
@@ -160,7 +178,7 @@ class RedisSeating:
             member = keys.in_order(seek.room, seek.since, seek.seek)
             args += [seek.seek, encode(seek), seek.player, seek.room, member, seek.gateway]
         code, *opened = await self._lane.run(
-            "undo_match-9",
+            "undo_match-10",
             [
                 keys.MATCHES,
                 keys.HOLDERS,
@@ -171,6 +189,7 @@ class RedisSeating:
                 keys.CHANGES,
                 keys.LEAVING,
                 keys.SEATING,
+                keys.undone(match.game),
             ],
             args,
         )
@@ -185,6 +204,10 @@ class RedisSeating:
         if match is not None:
             return any(stored.seek == seek for stored in decode_match(match).seeks)
         return told is not None and any(seek in notice.seeks for notice in kept(game, told))
+
+    async def known(self, game: str) -> bool:
+        """Whether the match still waits for its table. False: seated, undone, or lost with Redis."""
+        return bool(await self._redis.hexists(keys.MATCHES, game))
 
     async def drop_entry(self, entry: Entry) -> None:
         """The entry needs nothing more."""

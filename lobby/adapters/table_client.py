@@ -1,5 +1,6 @@
 """Table workers over gRPC: makes a table where its shard is served now."""
 
+import structlog
 from grpc import StatusCode, aio
 
 from lobby.ports import Made, Making
@@ -9,6 +10,8 @@ from numbridge.errors import Reason
 from numbridge.routing import Routes
 from numbridge.settings import CommonSettings
 from numbridge.v1 import table_pb2, table_pb2_grpc
+
+log = structlog.get_logger("lobby.tables")
 
 _MOST_CHANNELS = 64  # the least recently made is closed; workers come and go, their addresses with them
 
@@ -50,6 +53,17 @@ class TableClient:
         except aio.AioRpcError as error:
             return _failed(error)
         return Made(Making.MADE, Summary.of(reply.summary))
+
+    async def withdraw(self, game: str) -> None:
+        """Ends the game; where that fails it ends by itself, for its players do not come."""
+        owner = self._routes.owner_of(game)
+        if owner is None:
+            return
+        try:
+            stub = await self._stub(owner.addr)
+            await stub.EndTable(table_pb2.EndTableRequest(game=game), timeout=self._timeout)
+        except aio.AioRpcError as error:
+            log.info("table_not_withdrawn", game=game, error=error.code().name)
 
     async def look(self, game: str) -> Made:
         """Asks the shard's present owner for the game."""

@@ -77,6 +77,7 @@ class FakeTables:
     def __init__(self) -> None:
         self.made: dict[str, Summary] = {}
         self.attempts: list[str] = []
+        self.withdrawn: list[str] = []
         self.script: Callable[[Match], Made | None] = lambda match: None
         self.looks = Making.NOT_MADE
         self.looked = 0
@@ -103,6 +104,10 @@ class FakeTables:
     def end(self, game: str) -> None:
         """The game is over, and nobody has heard of it."""
         self.change(game, "over", 1_000)
+
+    async def withdraw(self, game: str) -> None:
+        self.withdrawn.append(game)
+        self.end(game)
 
     async def look(self, game: str) -> Made:
         self.looked += 1

@@ -8,6 +8,7 @@
     KEYS[4] last      hash  player -> "at|opponent" of the latest pairing
     KEYS[5] told      string  what the two are told, kept a minute
     KEYS[6] seating   stream of matches to be seated
+    KEYS[7] undone    string  there if the match was undone
     ARGV[1] game
     ARGV[2] blue player
     ARGV[3] red player
@@ -19,13 +20,14 @@
 
   Output:
     1 seated by this call
-    0 it had been before (telling the two again does no harm)
+    0 it had been before, or Redis has lost it (telling the two again does no harm)
+   -1 the match was undone: its players wait, or sit elsewhere
 ]]
 redis.call('XACK', KEYS[6], ARGV[8], ARGV[7])
 redis.call('XDEL', KEYS[6], ARGV[7])
 redis.call('HDEL', KEYS[2], ARGV[1])
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
-  return 0
+  return redis.call('EXISTS', KEYS[7]) == 1 and -1 or 0
 end
 local players = {ARGV[2], ARGV[3]}
 for n = 1, 2 do

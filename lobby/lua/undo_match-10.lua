@@ -11,6 +11,7 @@
     KEYS[7] changes   stream of what happens to seeks
     KEYS[8] leaving   zset  player -> when the seeks end: a gateway must claim the player in time
     KEYS[9] seating   stream of matches to be seated
+    KEYS[10] undone   string  kept ten minutes, for a replica that wakes up and has the table made after all
     ARGV[1] game
     ARGV[2] replica
     ARGV[3] blue player
@@ -30,6 +31,7 @@ if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] or redis.call('HDEL', KEYS[1]
   return {0}
 end
 redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('SET', KEYS[10], '1', 'PX', 600000)
 for n = 3, 4 do
   local text = redis.call('HGET', KEYS[3], ARGV[n])
   if text then
