@@ -1,7 +1,8 @@
 """Carries out what a session asks for, by the services behind the gateway."""
 
 import asyncio
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import NoReturn, Protocol
 
 from gateway.hub import Hub
 from gateway.players import Players, as_player
@@ -9,15 +10,19 @@ from gateway.ports import Listener, Lobby, Tokens, Viewer, Watcher
 from gateway.reader import Reader
 from gateway.seekboard import SeekBoard
 from gateway.session import effects as fx
-from gateway.tables import Tables
+from gateway.tables import Tables, Unfinished
 from numbridge import clock, ids, wire
-from numbridge.errors import Reason, Rejected
+from numbridge.errors import Reason, Rejected, from_proto
 from numbridge.tokens import Claims
 from numbridge.v1 import lobby_pb2
 from numbridge.v1 import table_pb2 as pb
 
 EMPTY_REF = "~"  # an empty ref of a client's, which workers would take for none; our own are longer
 MOST = 1_000_000  # of a seek's numbers, either way
+
+
+Rest = Callable[[], Awaitable[fx.Result]]
+"""The rest of a request's way, which has to wait for something. Raises Rejected."""
 
 
 class Caller(Viewer, Watcher, Listener, Protocol):
@@ -59,7 +64,7 @@ class Backend:
     async def perform(self, caller: Caller, request: fx.Request) -> fx.Result:
         """The result of a request. Raises Rejected. Nothing is awaited between a subscription and the return."""
         if isinstance(request, fx.Act):
-            return await self._act(caller, request.message)
+            return await self._play(self._command(caller, request.message))
         if isinstance(request, fx.LogIn):
             return await self._log_in(caller, request.token)
         who = _claims(caller)
@@ -110,7 +115,24 @@ class Backend:
             claims.player, claims.name, arrival.games, arrival.seeks, clock.now_ms(), partial=arrival.partial
         )
 
-    async def _act(self, caller: Caller, message: wire.Play) -> fx.Result:
+    def act(self, caller: Caller, message: wire.Play, done: Callable[["fx.Result | Rest"], None]) -> bool:
+        """The usual way of an action, without a task. False if it can't be gone now: then `perform`.
+
+        `done` gets the result, or the rest of the way where it was not the usual one. Raises Rejected.
+        """
+        command = self._command(caller, message)
+
+        def answered(answer: pb.Answer | Unfinished) -> None:
+            if isinstance(answer, Unfinished):
+                done(lambda: self._play(command, answer))
+            elif answer.WhichOneof("kind") == "accepted":
+                done(self._played(command.game, answer))
+            else:
+                done(lambda: self._refuse(command, from_proto(answer.reject)))
+
+        return self._tables.start(command, answered)
+
+    def _command(self, caller: Caller, message: wire.Play) -> pb.Command:
         who = _claims(caller)
         action = message.action
         play = pb.Play(
@@ -123,14 +145,24 @@ class Backend:
             tile=getattr(action, "tile", None),
             lag_ms=caller.lag_ms,
         )
+        return pb.Command(game=message.game, play=play)
+
+    async def _play(self, command: pb.Command, after: Unfinished | None = None) -> fx.Result:
         try:
-            answer = await self._tables.ask(pb.Command(game=message.game, play=play))
+            answer = await self._tables.ask(command, after=after)
         except Rejected as rejected:
-            if rejected.reason is Reason.NOT_FOUND:
-                await self._reader.refuse_finished(message.game, who.player)
-            raise
-        self._hub.expect(message.game, answer.accepted.version)
+            return await self._refuse(command, rejected)
+        return self._played(command.game, answer)
+
+    def _played(self, game: str, answer: pb.Answer) -> fx.Result:
+        self._hub.expect(game, answer.accepted.version)
         return fx.Played(answer.accepted.version)
+
+    async def _refuse(self, command: pb.Command, rejected: Rejected) -> NoReturn:
+        """Raises the refusal, or `over` for a game that its worker has forgotten."""
+        if rejected.reason is Reason.NOT_FOUND:
+            await self._reader.refuse_finished(command.game, command.play.player)
+        raise rejected
 
     def _own_ref(self) -> str:
         self._refs += 1

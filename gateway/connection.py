@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import structlog
 from aiohttp import WSMsgType, web
 
-from gateway.backend import Backend
+from gateway.backend import Backend, Rest
 from gateway.faults import Supervised
 from gateway.hub import Hub
 from gateway.metrics import Metrics
@@ -134,20 +134,45 @@ class Connection:
                 elif self._outbox.overflowed:
                     self.shut(wire.CLOSE_POLICY, "too slow: nothing of what is sent is read", "slow")
             elif isinstance(effect, fx.Ask):
-                task = asyncio.ensure_future(self._carry_out(effect))
-                self._asking.add(task)
-                task.add_done_callback(self._asking.discard)
+                if not isinstance(effect.request, fx.Act) or not self._act(effect, effect.request.message):
+                    self._spawn(effect)
             elif isinstance(effect, fx.Untune):
                 self._hub.untune(self, effect.game)
             else:
                 self.shut(effect.code, effect.reason, "slow" if effect.code == CLOSE_SLOW else "limit")
 
-    async def _carry_out(self, ask: fx.Ask) -> None:
+    def _act(self, ask: fx.Ask, message: wire.Play) -> bool:
+        """An action at a table on its usual way: no task, no timer. False if it can't go that way now."""
         started = clock.monotonic()
+
+        def done(result: fx.Result | Rest) -> None:
+            if self.closing:
+                return
+            if callable(result):
+                self._spawn(ask, result, started)
+                return
+            with Supervised(self._metrics, "Act"):
+                self._metrics.request_done("Act", clock.monotonic() - started)
+                self._do(self._session.answered(ask.number, result))
+                self._room.set()
+
+        try:
+            return self._backend.act(self, message, done)
+        except Rejected:
+            return False  # `perform` says it again, and answers
+
+    def _spawn(self, ask: fx.Ask, rest: Rest | None = None, started: float | None = None) -> None:
+        task = asyncio.ensure_future(self._carry_out(ask, rest, started))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _carry_out(self, ask: fx.Ask, rest: Rest | None, started: float | None) -> None:
+        """`rest`: what is left to do of a request that `started` before; None: all of it."""
+        started = clock.monotonic() if started is None else started
         name = type(ask.request).__name__
         result: fx.Result | None = None
         with Supervised(self._metrics, name) as supervised:
-            result = await self._backend.perform(self, ask.request)
+            result = await (self._backend.perform(self, ask.request) if rest is None else rest())
         if result is None and supervised.rejected is not None:
             result = self._refusal(ask, supervised.rejected)
         if result is not None:

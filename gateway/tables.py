@@ -8,6 +8,9 @@ carries a ref.
 """
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import structlog
@@ -22,7 +25,23 @@ from numbridge.v1 import table_pb2 as pb
 
 log = structlog.get_logger("numbridge.gateway.tables")
 
+SWEEP_S = 0.5  # how late the end of an answer's time may be noticed
 MOVED_WAIT_S = 0.5  # how long the map may take to show what a worker's `moved` has said already
+
+
+_AGAIN = (Reason.MOVED, Reason.UNAVAILABLE)  # refusals after which the command is sent again
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A command that was sent once and needs to be sent again."""
+
+    why: str
+    """link_lost, handed_over, moved or unavailable."""
+    end: float
+    """When its time is over, by the loop's clock."""
+    owner: Owner
+    """Whom it was sent to."""
 
 
 class _HandedOver(Exception):
@@ -43,6 +62,9 @@ class Tables:
         self._link_timeout_s = link_timeout_ms / 1000
         self._shard_of = lru_cache(8_192)(lambda game: ids.shard_of(game, owners.count))
         self._awaiting: dict[int, dict[asyncio.Future[pb.Answer], Owner]] = {}
+        self._started: deque[tuple[float, Owner, asyncio.Future[pb.Answer]]] = deque()
+        """Commands of `start`, with the end of their time, in order."""
+        self._sweeper: asyncio.TimerHandle | None = None
         owners.on_change(self._owner_changed)
 
     def shard(self, game: str) -> int:
@@ -52,14 +74,75 @@ class Tables:
         except ValueError:
             raise not_found() from None
 
-    async def ask(self, command: pb.Command, deadline_s: float | None = None) -> pb.Answer:
-        """The answer to a command, whichever worker gives it. Raises Rejected, `unavailable` after the deadline."""
+    def start(self, command: pb.Command, done: Callable[[pb.Answer | Unfinished], None]) -> bool:
+        """The usual way of a command, without a task of its own: sends it to the owner that is known now.
+
+        False if there is none, or it can't be sent: then `ask`. Else `done` is called once, with the answer, or with
+        what `ask` needs to go on with it.
+        """
+        shard = self.shard(command.game)
+        owner = self._owners.owner(shard)
+        if owner is None:
+            return False
+        try:
+            future = self._links.send(owner, command)
+        except Rejected:
+            return False
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self._awaiting.setdefault(shard, {})[future] = owner
+
+        def ended(future: "asyncio.Future[pb.Answer]") -> None:
+            self._forget(shard, future)
+            error = None if future.cancelled() else future.exception()
+            if future.cancelled() or isinstance(error, LinkLost):
+                why = "link_lost"
+            elif error is not None:
+                why = "handed_over"
+            else:
+                answer = future.result()
+                why = from_proto(answer.reject).reason if answer.WhichOneof("kind") == "reject" else ""
+                if why not in _AGAIN:
+                    done(answer)
+                    return
+            done(Unfinished(str(why), began + self._deadline_s, owner))
+
+        future.add_done_callback(ended)
+        self._started.append((began + self._link_timeout_s, owner, future))
+        if self._sweeper is None:
+            self._sweeper = loop.call_later(SWEEP_S, self._sweep)
+        return True
+
+    def _sweep(self) -> None:
+        """Ends what has waited too long; one timer for all, and none while nothing waits."""
+        loop = asyncio.get_running_loop()
+        now, started = loop.time(), self._started
+        while started and (started[0][0] <= now or started[0][2].done()):
+            _, owner, future = started.popleft()
+            if not future.done():
+                log.warning("link_timeout", worker=owner.worker, addr=owner.addr)
+                future.set_exception(LinkLost(owner.addr))
+        self._sweeper = loop.call_later(SWEEP_S, self._sweep) if started else None
+
+    async def ask(
+        self, command: pb.Command, deadline_s: float | None = None, *, after: Unfinished | None = None
+    ) -> pb.Answer:
+        """The answer to a command, whichever worker gives it. Raises Rejected, `unavailable` after the deadline.
+
+        `after`: the command has been sent once already, by `start`, and its time goes on.
+        """
         shard = self.shard(command.game)
         loop = asyncio.get_running_loop()
-        end = loop.time() + (self._deadline_s if deadline_s is None else deadline_s)
+        end = loop.time() + (self._deadline_s if deadline_s is None else deadline_s) if after is None else after.end
         pauses = delays(0.02, 0.25)
         avoid: Owner | None = None
-        sent = False
+        sent = after is not None
+        if after is not None:
+            self._metrics.command_retried(after.why)
+            if after.why == Reason.MOVED:
+                avoid = after.owner
+            elif after.why != "handed_over":
+                await asyncio.sleep(min(next(pauses), max(0.0, end - loop.time())))
         while True:
             left = end - loop.time()
             if left <= 0:
@@ -101,8 +184,7 @@ class Tables:
 
     async def _once(self, shard: int, owner: Owner, command: pb.Command, end: float) -> pb.Answer:
         future = self._links.send(owner, command)
-        awaiting = self._awaiting.setdefault(shard, {})
-        awaiting[future] = owner
+        self._awaiting.setdefault(shard, {})[future] = owner
         try:
             async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + self._link_timeout_s)):
                 return await future
@@ -110,15 +192,20 @@ class Tables:
             log.warning("link_timeout", worker=owner.worker, addr=owner.addr)
             raise LinkLost(owner.addr) from None
         finally:
+            self._forget(shard, future)
+
+    def _forget(self, shard: int, future: "asyncio.Future[pb.Answer]") -> None:
+        awaiting = self._awaiting.get(shard)
+        if awaiting is not None:
             awaiting.pop(future, None)
-            if not awaiting and self._awaiting.get(shard) is awaiting:
+            if not awaiting:
                 del self._awaiting[shard]
 
     def _owner_changed(self, shard: int) -> None:
         now = self._owners.owner(shard)
         if now is None:  # between two owners: the former one may still answer
             return
-        for future, owner in self._awaiting.get(shard, {}).items():
+        for future, owner in tuple(self._awaiting.get(shard, {}).items()):
             if owner != now and not future.done():
                 future.set_exception(_HandedOver())
 

@@ -67,7 +67,7 @@ async def test_a_seat_at_a_game_that_no_worker_knows_is_freed(one: Club, quick: 
     del one.tables.made[game]
     await eventually(lambda: one.status_of("ada", game, None))
     await eventually(lambda: one.status_of("bob", game, None))
-    assert swept(one.apps[0]) == {**dict.fromkeys(KINDS, 0.0), "seat_without_game": 1.0}
+    await eventually(lambda: swept(one.apps[0]) == {**dict.fromkeys(KINDS, 0.0), "seat_without_game": 1.0})
     assert await one.play("ada", "bob") != game
 
 
