@@ -165,7 +165,7 @@ def main() -> int:
     if not 1 <= args.tables <= 5000 or not 0.5 <= args.seconds <= 600:
         parser.error("--tables must be 1 to 5000, --seconds 0.5 to 600")
     with tempfile.TemporaryDirectory() as folder:
-        up = ("--workers", "1", "--gateways", "1", "--no-limits")
+        up = ("--workers", "1", "--gateways", "1", "--no-limits", "--log-sync", args.sync)
         with running(Path(folder) / "data", *up) as cluster:
             seen, steps, cpu = uvloop.run(measure(cluster, args.tables, args.seconds))
         print(report(seen, steps, cpu, args.tables, args.seconds), flush=True)

@@ -19,7 +19,7 @@ from aiohttp import web
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from numbridge import RELEASE, obs
+from numbridge import RELEASE, collecting, obs
 from numbridge.process_metrics import ProcessMetrics
 from numbridge.settings import CommonSettings, SettingsError
 from numbridge.tasks import Tasks
@@ -155,6 +155,7 @@ async def _serve(app: App, service: str) -> int:
         await asyncio.gather(starting, return_exceptions=True)
         return EXIT_OK
     await starting
+    collecting.settle()
     log.info("started", release=RELEASE, metrics_port=app.metrics_port)
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     if first.is_set():
