@@ -1,10 +1,20 @@
 """What must stay at the worker stays there: nothing of it in any log, metric or answer while the game runs."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import nats
 
 from tests.helpers.client import Client, Club
 from tests.helpers.cluster import Cluster
+from tests.helpers.play import Player, watch
+
+SECRET_KEYS = {"hand", "tile", "paid", "drew", "solution"}
+OF_WORKERS = ("table.", "result.", "$", "_INBOX.", "_R_")
+"""Subjects that no gateway listens to: the log, results, the server's own."""
 
 
 def spellings(tiles: list[int]) -> Iterator[str]:
@@ -43,3 +53,62 @@ async def test_no_log_at_debug_and_no_metric_tells_a_secret(club: Club, cluster:
 def other(client: Client, blue: Client, red: Client) -> Client:
     """The opponent."""
     return red if client is blue else blue
+
+
+def keys(value: Any) -> Iterator[str]:
+    """Every key in a JSON value, at any depth."""
+    if isinstance(value, dict):
+        yield from value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from keys(inner)
+
+
+async def test_what_gateways_may_read_and_viewers_get_holds_no_secret_of_others(club: Club, cluster: Cluster) -> None:
+    """A whole game: each event and each message of the bus, held against the record afterwards."""
+    heard: list[tuple[str, bytes]] = []
+
+    async def hear(message: Any) -> None:
+        heard.append((message.subject, message.data))
+
+    bus = await nats.connect(cluster.facts()["nats_url"])
+    await bus.subscribe(">", cb=hear)
+    game, blue, red = await club.seat("blitz")
+    eve = await club.guest("Eve")
+    await eve.join(game)
+    players = [Player(client, game, Random(seed)) for seed, client in enumerate((blue, red))]
+    await asyncio.gather(*(player.play() for player in players), watch(eve, game))
+    record = await club.get(f"/api/games/{game}/record")
+    await bus.close()
+
+    assert not SECRET_KEYS & {key for event in eve.events for key in keys(event)}
+    own = {blue.id: "blue", red.id: "red"}
+    for client in (blue, red):
+        events = [event for event in client.events if event.get("game") == game]
+        assert not (SECRET_KEYS - {"hand"}) & {key for event in events for key in keys(event)}
+        hands = [sorted(event["hand"]) for event in events if event["ev"] == "move"]
+        assert hands == list(hands_of(record, own[client.id]))
+    for client in (blue, red, eve):
+        for event in client.events:
+            assert "digit" not in event or event["kind"] == "place"
+    told = [(subject, data) for subject, data in heard if not subject.startswith(OF_WORKERS)]
+    assert any(subject == f"view.{game}.watch" for subject, _ in told)
+    for subject, data in told:
+        assert record["deal"]["solution"].encode() not in data, subject
+        if not subject.startswith(f"view.{game}.") or subject.endswith(".watch"):
+            assert b'"hand":' not in data, subject
+            assert b'"drew":' not in data, subject
+
+
+def hands_of(record: dict[str, Any], color: str) -> Iterator[list[int]]:
+    """One player's hand after each move of a record, sorted."""
+    hand = list(record["hands"][color])
+    for move in record["moves"]:
+        if move["by"] == color:
+            if move["kind"] == "place":
+                hand.remove(move["tile"])
+            elif move["kind"] == "exchange":
+                hand = []
+            for tile in move.get("paid", []):
+                hand.remove(tile)
+            hand += move["drew"]
+        yield sorted(hand)

@@ -12,9 +12,20 @@ from tablesvc import codec, judge, reads
 from tablesvc import table as tables
 from tablesvc.engine import frames, views
 from tablesvc.engine.events import Moved
+from tablesvc.engine.opening import open_game
 from tablesvc.engine.seats import BLUE
 from tablesvc.engine.state import State
+from tablesvc.works import Join, Play
+from tests.helpers.tables import ADA, BOB
+from tests.unit.engine.playing import START, SeededDice, deals, empty_cells, settings
 from tests.unit.secrecy.compare import Leak, Tally, one_game
+from tests.unit.secrecy.hall import Hall
+
+
+def some_hall() -> Hall:
+    """A table of Bridge."""
+    dice = SeededDice(1)
+    return Hall(open_game("room", settings("bridge", "nine-a"), ADA, BOB, deals()["nine-a"][1], START, dice), dice)
 
 
 async def test_nothing_that_leaves_depends_on_what_is_secret() -> None:
@@ -99,6 +110,27 @@ LEAKS = [
     leak_paid, leak_solution, leak_bag, leak_hands, leak_in_a_refusal, leak_in_a_log_line, leak_in_a_summary,
     leak_in_a_metric,
 ]  # fmt: skip
+
+
+async def test_a_hit_and_a_miss_leave_by_the_same_ways() -> None:
+    """As many messages to the same viewers, log lines and records; only the frame says which of the two it was."""
+    ways = []
+    for hit in (True, False):
+        hall = some_hall()
+        for player in ("ada", "bob"):
+            await hall.do("watch", Join(player, None, arrive=True))
+        state = hall.table.state
+        tile = state.position.hands[BLUE][0]
+        cells = [cell for cell in empty_cells(state) if (state.table.field.solution[cell] == tile) == hit]
+        name = state.table.field.geometry.names[cells[0]]
+        before, records = len(hall.taps), len(hall.cluster.messages)
+        await hall.do("blue", Play("ada", "r", 0, "place", name, tile, 0))
+        hall.measure()
+        left = [(tap.who, tap.where, b"" if tap.where == "frames" else tap.what) for tap in hall.taps[before:]]
+        ways.append((left, len(hall.cluster.messages) - records))
+        await hall.close()
+    assert ways[0] == ways[1]
+    assert ways[0][1] == 1
 
 
 @pytest.fixture
