@@ -10,7 +10,7 @@ answer in time says so (`partial`), and a `games` event says the rest once it do
 """
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -58,7 +58,7 @@ class _Here:
         self.unsure: set[Listener] = set()  # those whose hello was partial
         self.opening: asyncio.Task[Subscription] | None = None
         self.seeks: dict[str, lobby_pb2.Seek] = {}
-        self.seated: deque[str] = deque(maxlen=SEATED_MOST)
+        self.seated: list[str] = []
         self.told = False  # what the lobby was told last
         self.telling: asyncio.Task[Any] | None = None  # the last of the calls about this player
         self.gone_at = 0.0
@@ -70,7 +70,7 @@ class _Here:
         if notice.game:
             if notice.game in self.seated:
                 return
-            self.seated.append(notice.game)
+            self.seated = [*self.seated[1 - SEATED_MOST :], notice.game]
         if notice.text:
             for listener in tuple(self.listeners):
                 listener.on_notice(notice.text)

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 import nats
 import structlog
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import (
     DiscardPolicy,
@@ -91,6 +93,34 @@ async def settle(client: Client, timeout_s: float = 3.0) -> None:
     finally:
         if not client.is_closed:
             await subscription.unsubscribe()
+
+
+class _HandsOver:
+    """Stands where nats-py's `subscribe` takes a future for the one message of a reply: passes every message on."""
+
+    __slots__ = ("_on_message",)
+
+    def __init__(self, on_message: Callable[[Msg], None]) -> None:
+        self._on_message = on_message
+
+    def cancelled(self) -> bool:
+        """Never: the subscription is ended instead."""
+        return False
+
+    def set_result(self, message: Msg) -> None:
+        """A message has been read."""
+        self._on_message(message)
+
+
+async def subscribe_directly(client: Client, subject: str, on_message: Callable[[Msg], None]) -> Subscription:
+    """A subscription whose messages are handed over as they are read, in order. `on_message` must not raise.
+
+    nats-py gives each subscription a queue and a task. With one subscription a player and one a seat, and callbacks
+    that never wait, these were a third of what a socket holds at a gateway, and a wake-up a message.
+    """
+    subscription = await client.subscribe(subject, future=_HandsOver(on_message))  # type: ignore[arg-type]
+    subscription._pending_queue = None  # type: ignore[assignment]  # never used: a reply has none either
+    return subscription
 
 
 async def ensure_streams(js: JetStreamContext, replicas: int) -> None:

@@ -8,8 +8,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error as NatsError
-from nats.errors import SlowConsumerError
 
+from gateway.faults import Supervised
 from gateway.metrics import Metrics
 from numbridge import nats_io
 from numbridge.errors import unavailable
@@ -20,8 +20,6 @@ log = structlog.get_logger("numbridge.gateway.bus")
 
 SETTLE_S = 3.0  # for the server to say that a subscription is in force
 LOSS_S = 0.1  # losses within this time are told of once
-PENDING_MSGS = 8_192  # of one subscription; beyond it NATS drops, says so, and everybody resyncs
-PENDING_BYTES = 16 * 1024 * 1024
 
 
 class Bus:
@@ -48,12 +46,12 @@ class Bus:
         return self._client is not None and self._client.is_connected
 
     def on_loss(self, callback: Callable[[], None]) -> None:
-        """`callback()` runs after a reconnect and after a slow consumer's loss."""
+        """`callback()` runs after a reconnect: what was said meanwhile went to nobody."""
         self._losses.append(callback)
 
     async def start(self) -> None:
         """Connects. Raises OSError or TimeoutError if there is no server."""
-        self._client = await nats_io.connect(self._settings, on_reconnect=self._back, on_error=self._error)
+        self._client = await nats_io.connect(self._settings, on_reconnect=self._back)
 
     async def stop(self) -> None:
         """Closes the connection."""
@@ -66,16 +64,17 @@ class Bus:
     async def subscribe(self, subject: str, on_data: Callable[[bytes], None]) -> "Ended":
         """Subscribes; nothing that is published after the return is missed. Raises Rejected (unavailable)."""
 
-        async def on_message(message: Msg) -> None:
-            on_data(message.data)
+        ended = Ended(self)
+
+        def on_message(message: Msg) -> None:
+            if not ended.is_over:
+                with Supervised(self._metrics, "bus"):
+                    on_data(message.data)
 
         try:
-            subscription = await self.client.subscribe(
-                subject, cb=on_message, pending_msgs_limit=PENDING_MSGS, pending_bytes_limit=PENDING_BYTES
-            )
+            ended.subscription = await nats_io.subscribe_directly(self.client, subject, on_message)
         except (NatsError, OSError) as error:
             raise unavailable("the message bus") from error
-        ended = Ended(self, subscription)
         try:
             await nats_io.settle(self.client, SETTLE_S)
         except (NatsError, TimeoutError, OSError) as error:
@@ -99,12 +98,8 @@ class Bus:
     async def _back(self) -> None:
         self._lost("reconnect")
 
-    async def _error(self, error: Exception) -> None:
-        if isinstance(error, SlowConsumerError):
-            self._lost("slow_consumer")
-
     def _lost(self, why: str) -> None:
-        """Tells of a loss, a moment later: a slow consumer loses many messages at once, and one resync mends all."""
+        """Tells of a loss, a moment later: a connection that comes and goes is mended once."""
         if self._telling is None:
             self._metrics.resync(why)
             self._telling = asyncio.get_running_loop().call_later(LOSS_S, self._tell)
@@ -118,12 +113,16 @@ class Bus:
 class Ended:
     """A subscription that can be ended."""
 
-    def __init__(self, bus: Bus, subscription: NatsSubscription) -> None:
+    __slots__ = ("_bus", "is_over", "subscription")
+
+    def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._subscription: NatsSubscription | None = subscription
+        self.is_over = False
+        self.subscription: NatsSubscription | None = None
 
     def end(self) -> None:
         """No call comes after this."""
-        if self._subscription is not None:
-            self._bus.drop(self._subscription)
-            self._subscription = None
+        self.is_over = True
+        if self.subscription is not None:
+            self._bus.drop(self.subscription)
+            self.subscription = None

@@ -17,6 +17,7 @@ from nats.js.errors import NotFoundError
 from numbridge import names
 from numbridge.clock import monotonic
 from numbridge.kv_mirror import AWAY
+from numbridge.nats_io import subscribe_directly
 from tablesvc.ports import Away, LogError, Logged, Refused, WrongLast
 
 OWNER = "owner"
@@ -77,7 +78,7 @@ class NatsLog:
 
     async def start(self) -> None:
         """Listens for acks. Raises OSError or nats errors while the server is away."""
-        await self._client.subscribe(f"{self._prefix}*", cb=self._acked)
+        await subscribe_directly(self._client, f"{self._prefix}*", self._acked)
         await self._client.flush()
 
     async def stop(self) -> None:
@@ -90,14 +91,18 @@ class NatsLog:
                 future.exception()  # whoever waited may be gone
         self._waiting.clear()
 
-    async def _acked(self, message: Msg) -> None:
+    def _acked(self, message: Msg) -> None:
         future, _ = self._waiting.pop(message.subject[len(self._prefix) :], (None, 0.0))
         if future is None or future.done():
             return
         if not message.data:
             future.set_exception(Away("nobody keeps the stream just now"))
             return
-        ack = _decode_ack(message.data)
+        try:
+            ack = _decode_ack(message.data)
+        except msgspec.DecodeError:
+            future.set_exception(Away("an ack that is none"))
+            return
         if ack.error is None and ack.seq:
             future.set_result(ack.seq)
         else:
