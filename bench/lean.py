@@ -7,6 +7,7 @@ whoever is to move exchanges his hand as soon as he knows of it: a closed loop w
 import asyncio
 import json
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ import msgspec
 import picows
 
 SEATING_S = 120.0
+SEATED_AT_ONCE = 100  # pairs
+COMING = 16  # guests that connect at the same time
 
 
 class _Event(msgspec.Struct):
@@ -44,10 +47,12 @@ class Seen:
 class Pair:
     """Two players at one table."""
 
-    __slots__ = ("_asked_at", "_got", "_sent_at", "game", "mover", "players", "seen", "until", "version")
+    __slots__ = ("_asked_at", "_got", "_sent_at", "game", "mover", "players", "seen", "turns", "until", "version")
 
     def __init__(self, game: str) -> None:
         self.game = game
+        self.turns: deque[Pair] | None = None
+        """Tables that wait for their turn, this one at the end once it has moved; None: each moves on by itself."""
         self.players: dict[str, Player] = {}
         self.seen = Seen()
         self.until = 0.0
@@ -76,8 +81,33 @@ class Pair:
             now = time.perf_counter()
             self.seen.both.append(now - self._sent_at)
             self.mover, self.version = event.to_move, event.version
-            if now < self.until:
+            if now >= self.until:
+                return
+            if self.turns is None:
                 self.move()
+            else:
+                self.turns.append(self)
+                self.turns.popleft().move()
+
+    async def answers_again(self, started: float, most_s: float) -> float:
+        """Seconds from `started` until the table answers a join; asks again when it is refused. Raises TimeoutError."""
+        loop = asyncio.get_running_loop()
+        blue = self.players["blue"]
+        async with asyncio.timeout(most_s):
+            while True:
+                answer: asyncio.Future[str] = loop.create_future()
+
+                def heard(_: Player, event: _Event, answer: "asyncio.Future[str]" = answer) -> None:
+                    if event.ev in ("state", "ok", "error") and not answer.done():
+                        answer.set_result(event.ev)
+
+                blue.pair, blue.on_event = None, heard
+                blue.send(json.dumps({"op": "join", "ref": "again", "game": self.game}).encode())
+                said = await answer
+                if said != "error":
+                    blue.pair = self
+                    return time.perf_counter() - started
+                await asyncio.sleep(0.05)
 
     def answered(self, ref: str) -> None:
         """The mover has his answer; the next move may be under way already."""
@@ -130,30 +160,45 @@ class Player(picows.WSListener):
 
 
 async def guests(urls: list[str], count: int) -> list[Player]:
-    """`count` guests, spread over the gateways, connected and greeted."""
+    """`count` guests, spread over the gateways, connected and greeted, some at a time."""
+    numbers = iter(range(count))
     players: list[Player] = []
-    async with aiohttp.ClientSession() as session:
-        for number in range(count):
-            url = urls[number % len(urls)]
-            async with session.post(f"{url}/api/guests", json={}) as response:
-                guest = await response.json()
-            greeted = asyncio.get_running_loop().create_future()
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
 
-            def heard(_: Player, event: _Event, greeted: "asyncio.Future[None]" = greeted) -> None:
-                if event.ev == "hello" and not greeted.done():
-                    greeted.set_result(None)
+        async def come() -> None:
+            players.extend([await _guest(session, urls[number % len(urls)]) for number in numbers])
 
-            player = Player(guest["token"], guest["player"]["id"])
-            player.on_event = heard
-            address = urlsplit(url)
-            await picows.ws_connect(lambda player=player: player, f"ws://{address.netloc}/ws")
-            await greeted
-            players.append(player)
+        for _ in range(min(count, COMING)):
+            group.create_task(come())
     return players
 
 
+async def _guest(session: aiohttp.ClientSession, url: str) -> Player:
+    async with session.post(f"{url}/api/guests", json={}) as response:
+        guest = await response.json()
+    greeted = asyncio.get_running_loop().create_future()
+
+    def heard(_: Player, event: _Event) -> None:
+        if event.ev == "hello" and not greeted.done():
+            greeted.set_result(None)
+
+    player = Player(guest["token"], guest["player"]["id"])
+    player.on_event = heard
+    await picows.ws_connect(lambda: player, f"ws://{urlsplit(url).netloc}/ws")
+    async with asyncio.timeout(SEATING_S):
+        await greeted
+    return player
+
+
 async def pairs(urls: list[str], tables: int, room: str) -> list[Pair]:
-    """`tables` pairs, seated in `room`, at their tables, nobody having moved. Raises TimeoutError."""
+    """`tables` pairs, seated in `room`, at their tables, nobody having moved. Raises TimeoutError, RuntimeError."""
+    found: list[Pair] = []
+    while len(found) < tables:  # not all at once: seating is not what is measured here
+        found += await _seat(urls, min(SEATED_AT_ONCE, tables - len(found)), room)
+    return found
+
+
+async def _seat(urls: list[str], tables: int, room: str) -> list[Pair]:
     players = await guests(urls, 2 * tables)
     found: dict[str, Pair] = {}
     at_table = 0
@@ -205,11 +250,16 @@ async def floor_pairs(url: str, tables: int) -> list[Pair]:
     return found
 
 
-async def play(tables: list[Pair], seconds: float) -> Seen:
-    """All tables play for so long; what they saw together."""
+async def play(tables: list[Pair], seconds: float, at_once: int | None = None) -> Seen:
+    """All tables play for so long; what they saw together.
+
+    `at_once`: so many moves are under way, and the tables take turns; None: one at each table.
+    """
     until = time.perf_counter() + seconds
+    waiting = deque(tables[at_once:]) if at_once else None
     for pair in tables:
-        pair.seen, pair.until = Seen(), until
+        pair.seen, pair.until, pair.turns = Seen(), until, waiting
+    for pair in tables[:at_once]:
         pair.move()
     await asyncio.sleep(seconds + 0.3)  # the last moves end
     together = Seen()
