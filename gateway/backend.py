@@ -5,6 +5,9 @@ from collections.abc import Awaitable, Callable
 from typing import NoReturn, Protocol
 
 from gateway.hub import Hub
+from gateway.limits.gate import Gate
+from gateway.limits.gates import Gates
+from gateway.limits.houses import Houses
 from gateway.players import Players, as_player
 from gateway.ports import Listener, Lobby, Tokens, Viewer, Watcher
 from gateway.reader import Reader
@@ -29,6 +32,7 @@ class Caller(Viewer, Watcher, Listener, Protocol):
     """The connection on whose behalf a request is carried out."""
 
     claims: Claims | None
+    address: str
 
     @property
     def lag_ms(self) -> int:
@@ -48,6 +52,8 @@ class Backend:
         hub: Hub,
         board: SeekBoard,
         players: Players,
+        gates: Gates,
+        houses: Houses,
     ) -> None:
         self._gateway = gateway
         self._tokens = tokens
@@ -57,6 +63,8 @@ class Backend:
         self._hub = hub
         self._board = board
         self._players = players
+        self._gates = gates
+        self._houses = houses
         self._run = ids.random_token()  # one life of this process: its own refs are nobody else's
         self._refs = 0
         self._reading: dict[tuple[str, int | None], asyncio.Task[fx.Result]] = {}
@@ -68,10 +76,12 @@ class Backend:
         if isinstance(request, fx.LogIn):
             return await self._log_in(caller, request.token)
         who = _claims(caller)
+        await self._allow(who, request)
         match request:
             case fx.Look(game):
                 return await self._look(who, game)
             case fx.Tune(game, seat):
+                self._houses.sat(game, seat, caller.address)
                 await self._hub.tune(caller, game, seat)
             case fx.Catch():
                 return await self._catch(who, request)
@@ -96,6 +106,16 @@ class Backend:
             case fx.SetBlock(player, blocked):
                 await self._block(who, player, blocked)
         return fx.Done()
+
+    async def _allow(self, who: Claims, request: fx.Request) -> None:
+        """Raises Rejected (limit). What a player does at a table is never asked of anybody."""
+        gate: Gate | None = None
+        if isinstance(request, fx.PostSeek | fx.AcceptSeek | fx.CancelSeek | fx.AskRematch):
+            gate = self._gates.seeks
+        elif isinstance(request, fx.Look):
+            gate = self._gates.joins
+        if gate is not None:
+            await gate.take(who.player)
 
     def leave(self, caller: Caller) -> None:
         """The connection has gone."""

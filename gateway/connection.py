@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 import structlog
 from aiohttp import WSMsgType, web
@@ -40,9 +40,11 @@ class Connection:
         metrics: Metrics,
         *,
         address: str,
+        may_hello: Callable[[], Awaitable[None]],
         failed_hello: Callable[[], None],
     ) -> None:
-        """`failed_hello` is called for each hello that was refused as unauthorized."""
+        """`may_hello` raises Rejected (limit) where too many tokens were refused lately; `failed_hello` is called for
+        each hello that was refused as unauthorized."""
         now = clock.monotonic()
         self.claims: Claims | None = None
         self.address = address
@@ -53,6 +55,7 @@ class Connection:
         self._backend = backend
         self._hub = hub
         self._metrics = metrics
+        self._may_hello = may_hello
         self._failed_hello = failed_hello
         self._session = Session(limits, now)
         self._lag = Lag()
@@ -86,6 +89,7 @@ class Connection:
                             break
                     case WSMsgType.PONG:
                         if self._lag.pong(bytes(message.data), self.heard_at):
+                            self._lag.bound(self._outbox.round_trip_s())
                             self._metrics.round_trip(self._lag.last_s)
                     case _:
                         break
@@ -109,7 +113,7 @@ class Connection:
             self._do(self._session.bad(problem, self.heard_at))
             return
         self._metrics.message(str(message.__struct_config__.tag))
-        self._do(self._session.message(message, self.heard_at, clock.now_ms()))
+        self._do(self._session.message(message, self.heard_at, clock.now_ms(), len(data)))
 
     async def _gone(self) -> None:
         self.closing = True
@@ -172,6 +176,8 @@ class Connection:
         name = type(ask.request).__name__
         result: fx.Result | None = None
         with Supervised(self._metrics, name) as supervised:
+            if isinstance(ask.request, fx.LogIn) and self.claims is None:
+                await self._may_hello()
             result = await (self._backend.perform(self, ask.request) if rest is None else rest())
         if result is None and supervised.rejected is not None:
             result = self._refusal(ask, supervised.rejected)
@@ -211,7 +217,7 @@ class Connection:
     @property
     def lag_ms(self) -> int:
         """Estimate of the one-way lag of this socket."""
-        return self._lag.lag_ms
+        return self._lag.lag_ms(clock.monotonic())
 
     @property
     def waiting_bytes(self) -> int:

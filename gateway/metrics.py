@@ -66,6 +66,17 @@ class Metrics:
             registry=registry,
         )
         self._http = counter("http_requests", "HTTP calls, by route.", call=CALLS, status=STATUSES)
+        self._limited = counter("limited", "Refusals by a limit of an address, a player, or of all.", limit=LIMITS)
+        self._unshared = Counter(
+            "numbridge_gateway_limits_unshared_total",
+            "Times that this gateway's own count decided, since Redis did not answer in time.",
+            registry=registry,
+        )
+        self._houses = Counter(
+            "numbridge_gateway_one_address_games_total",
+            "Games whose two seats were seen to be held from one address.",
+            registry=registry,
+        )
         self._faults = counter("faults", "Requests that met a fault of our own.", where=("http", *REQUESTS))
 
     def connection_opened(self) -> None:
@@ -135,6 +146,18 @@ class Metrics:
     def http(self, call: str, status: int) -> None:
         """An HTTP call was answered."""
         self._http.labels(call, str(status)).inc()
+
+    def limited(self, limit: str) -> None:
+        """A limit has refused something."""
+        self._limited.labels(limit).inc()
+
+    def unshared(self) -> None:
+        """A limit was not asked of Redis, or in vain."""
+        self._unshared.inc()
+
+    def one_house(self) -> None:
+        """Both seats of a game are held from one address."""
+        self._houses.inc()
 
     def fault(self, where: str) -> None:
         """Something nobody expected."""

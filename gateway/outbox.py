@@ -9,12 +9,17 @@ in its buffer. Overflow, in two steps:
 """
 
 import asyncio
-from typing import Protocol, cast
+import socket as sockets
+import struct
+from typing import Any, Protocol, cast
 
 from gateway.metrics import Metrics
 
 _TEXT = 0x81  # final fragment, text
 _PING = 0x89
+
+# Linux's struct tcp_info: tcpi_rtt, the smoothed round trip in microseconds.
+_RTT, _RTT_AT, _TCP_INFO_BYTES = struct.Struct("=I"), 68, 72
 
 
 class Sink(Protocol):
@@ -32,6 +37,9 @@ class Sink(Protocol):
     def abort(self) -> None:
         """Ends the connection at once; what waits is lost."""
 
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """As asyncio's transports."""
+
 
 def header(opcode: int, size: int) -> bytes:
     """Head of an unmasked, final WebSocket frame."""
@@ -45,9 +53,11 @@ def header(opcode: int, size: int) -> bytes:
 class Outbox:
     """The way to one socket. `lagging`: the soft limit has been passed and the buffer is not empty yet."""
 
-    __slots__ = ("_hard", "_metrics", "_sink", "_soft", "lagging", "overflowed")
+    __slots__ = ("_direct", "_hard", "_metrics", "_sink", "_soft", "lagging", "overflowed")
 
-    def __init__(self, sink: Sink, soft: int, hard: int, metrics: Metrics) -> None:
+    def __init__(self, sink: Sink, soft: int, hard: int, metrics: Metrics, *, direct: bool = True) -> None:
+        """`direct`: no proxy in between, so that what TCP measures is the way to the client."""
+        self._direct = direct
         self._sink = sink
         self._soft = soft
         self._hard = hard
@@ -81,6 +91,19 @@ class Outbox:
         """Writes a ping, unless the reader is behind anyway."""
         if not self._sink.is_closing() and not self.lagging:
             self._sink.write(header(_PING, len(payload)) + payload)
+
+    def round_trip_s(self) -> float | None:
+        """The round trip as the system's TCP has measured it, seconds; None if it says nothing of the client."""
+        peer = self._sink.get_extra_info("socket") if self._direct else None
+        if peer is None or not hasattr(sockets, "TCP_INFO"):
+            return None
+        try:
+            info = peer.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_INFO, _TCP_INFO_BYTES)
+        except OSError:
+            return None
+        if len(info) < _TCP_INFO_BYTES:
+            return None
+        return float(_RTT.unpack_from(info, _RTT_AT)[0]) / 1e6
 
     def caught_up(self) -> bool:
         """True once after the buffer of a lagging socket has become empty."""

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from gateway.session.limits import Rate
 from numbridge import names
 from numbridge.frames import Frame
 from numbridge.routing import Owner
@@ -18,6 +19,23 @@ from numbridge.v1 import lobby_pb2, ratings_pb2, table_pb2
 
 class LinkLost(Exception):
     """The link to a worker ended, or no answer came in time. Whether the command took effect is unknown."""
+
+
+class LimitsAway(Exception):
+    """Nobody counts for all gateways just now: Redis did not answer in time."""
+
+
+class SharedLimits(Protocol):
+    """What all gateways count together. Every call is short, and raises LimitsAway when it is in vain."""
+
+    async def take(self, name: str, key: str, rate: Rate, *, take: bool = True) -> int:
+        """Takes one of `key`'s bucket of the limit `name`: 0, or milliseconds to wait, and nothing is taken.
+
+        `take` False only looks. Not to be repeated: each call takes.
+        """
+
+    async def sit(self, game: str, seat: str, other: str, house: str) -> bool:
+        """A player came to `seat` from `house`; True if `other` is held from there too and nobody said so before."""
 
 
 class Owners(Protocol):

@@ -38,6 +38,7 @@ class Settings(CommonSettings):
 
     hello_ms: int = 15_000  # a socket that has not said hello by then is closed
     ping_ms: int = 5_000  # between pings of one socket; more often measures lag better
+    tcp_bounds_lag: bool = True  # lag is credited as far as TCP measures it too; off if untrusted proxies stand between
     dead_ms: int = 25_000  # a socket that has not been heard of for so long is closed
     outbox_soft_bytes: int = 131_072  # waiting for a slow watcher: from here frames are dropped for a fresh state
     outbox_hard_bytes: int = 524_288  # waiting for anybody: from here the socket is closed
@@ -45,9 +46,14 @@ class Settings(CommonSettings):
     connections: int = 20_000  # sockets in all; beyond it 503
     connections_per_address: int = 2_000  # sockets of one address at the same time; a school may share one
 
+    limits_shared: bool = True  # rates by address, by player and in all are counted in Redis, for all gateways together
+    limits_wait_ms: int = 150  # how long Redis may take for one; then this gateway's own count decides
+
     # Rates: `<what>_burst` at once, `<what>_per_minute` in the long run. Wide where an address may be a school's.
     message_burst: int = 200  # messages of one connection
     message_per_minute: int = 3_000
+    byte_burst: int = 400_000  # bytes of one connection's messages
+    byte_per_minute: int = 2_000_000
     player_burst: int = 400  # messages of one player, all connections
     player_per_minute: int = 6_000
     seek_burst: int = 30  # seeks, accepts, cancels and rematches of one player
@@ -56,8 +62,12 @@ class Settings(CommonSettings):
     join_per_minute: int = 600
     connect_burst: int = 500  # sockets opened by one address
     connect_per_minute: int = 1_200
+    connect_all_burst: int = 20_000  # sockets opened by everybody
+    connect_all_per_minute: int = 60_000
     guest_burst: int = 300  # guests made by one address
     guest_per_minute: int = 300
+    guest_all_burst: int = 5_000  # guests made by everybody
+    guest_all_per_minute: int = 6_000
     http_burst: int = 600  # API calls of one address
     http_per_minute: int = 3_000
     hello_burst: int = 60  # hellos of one address that failed
@@ -118,6 +128,7 @@ _POSITIVE = (
     "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "connections_per_address",
     "guest_token_ms", "jwks_refresh_ms", "message_burst", "message_per_minute", "player_burst", "player_per_minute",
     "seek_burst", "seek_per_minute", "join_burst", "join_per_minute", "connect_burst", "connect_per_minute",
-    "guest_burst", "guest_per_minute", "http_burst", "http_per_minute", "hello_burst", "hello_per_minute", "bad_burst",
-    "bad_per_minute",
+    "guest_burst", "guest_per_minute", "connect_all_burst", "connect_all_per_minute", "guest_all_burst",
+    "guest_all_per_minute", "limits_wait_ms", "byte_burst", "byte_per_minute", "http_burst", "http_per_minute",
+    "hello_burst", "hello_per_minute", "bad_burst", "bad_per_minute",
 )  # fmt: skip

@@ -11,18 +11,22 @@ from gateway.adapters.nats_notices import NatsNotices
 from gateway.adapters.nats_views import NatsViews
 from gateway.adapters.owners import ClusterOwners
 from gateway.adapters.ratings_client import RatingsClient
+from gateway.adapters.redis_limits import RedisLimits
 from gateway.adapters.table_link import TableLinks
 from gateway.auth import Authenticator, Revoked
 from gateway.backend import Backend
 from gateway.drain import Drain
 from gateway.http.api import Api
-from gateway.http.guard import Gates, Guard
+from gateway.http.guard import Guard
 from gateway.http.server import Server
 from gateway.http.socket import Door
 from gateway.http.static import Static
 from gateway.hub import Hub
 from gateway.jwks import Jwks
 from gateway.keeper import Keeper
+from gateway.limits.digest import Digest
+from gateway.limits.gates import make_gates
+from gateway.limits.houses import Houses
 from gateway.metrics import Metrics
 from gateway.players import Players
 from gateway.presence import Presence
@@ -32,7 +36,7 @@ from gateway.session.limits import Buckets, Rate
 from gateway.session.machine import Limits
 from gateway.settings import Settings
 from gateway.tables import Tables
-from numbridge import rpc
+from numbridge import redis_io, rpc
 from numbridge.app import App
 
 
@@ -53,6 +57,8 @@ class Behind:
     ratings: ports.Ratings
     views: ports.Views
     notices: ports.Notices
+    limits: ports.SharedLimits | None = None
+    """None: this gateway counts by itself."""
 
 
 def build(
@@ -94,7 +100,11 @@ def build(
     reader = Reader(tables, behind.ratings)
     board = SeekBoard(behind.lobby, behind.notices)
     players = Players(settings.name, behind.lobby, behind.ratings, behind.notices, metrics)
-    backend = Backend(settings.name, tokens, behind.lobby, tables, reader, hub, board, players)
+    gates = make_gates(settings, behind.limits, metrics)
+    houses = Houses(_digest(settings), behind.limits, metrics)
+    app.part("gates", None, gates.stop)
+    app.part("houses", None, houses.stop)
+    backend = Backend(settings.name, tokens, behind.lobby, tables, reader, hub, board, players, gates, houses)
     app.part("seek_board", None, board.stop)
     app.part("players", players.start, players.stop)
     app.probe("lobby", lambda: players.lobby_answers)
@@ -103,7 +113,6 @@ def build(
     app.part("keeper", keeper.start, keeper.stop)
     metrics.outbox_bytes.set_function(lambda: sum(connection.waiting_bytes for connection in keeper.connections))
 
-    gates = _gates(settings)
     guard = Guard(gates, settings.trusted_proxies, metrics)
     door = Door(settings, tokens, backend, hub, keeper, _limits(settings), gates, guard, metrics)
     api = Api(behind.lobby, behind.ratings, tokens, reader, guard, gates)
@@ -137,7 +146,15 @@ def _cluster(app: App, settings: Settings, metrics: Metrics) -> Behind:
         RatingsClient(ratings, settings.call_timeout_ms),
         NatsViews(bus),
         NatsNotices(bus),
+        _limits_of_all(app, settings) if settings.limits and settings.limits_shared else None,
     )
+
+
+def _limits_of_all(app: App, settings: Settings) -> RedisLimits:
+    """Not a probe: without Redis a gateway goes on, and counts by itself."""
+    redis = redis_io.connect(settings.redis_url, connections=8, timeout_s=1.0)
+    app.part("redis", None, redis.aclose)
+    return RedisLimits(redis, _digest(settings), settings.limits_wait_ms)
 
 
 def _limits(settings: Settings) -> Limits:
@@ -148,6 +165,7 @@ def _limits(settings: Settings) -> Limits:
     message = Rate(settings.message_burst, settings.message_per_minute)
     return Limits(
         message=message,
+        size=Rate(settings.byte_burst, settings.byte_per_minute),
         bad=bad,
         flood=message,
         player=Buckets(Rate(settings.player_burst, settings.player_per_minute)),
@@ -158,12 +176,7 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def _gates(settings: Settings) -> Gates:
-    if not settings.limits:
-        return Gates()
-    return Gates(
-        http=Buckets(Rate(settings.http_burst, settings.http_per_minute)),
-        guests=Buckets(Rate(settings.guest_burst, settings.guest_per_minute)),
-        connects=Buckets(Rate(settings.connect_burst, settings.connect_per_minute)),
-        hellos=Buckets(Rate(settings.hello_burst, settings.hello_per_minute)),
-    )
+def _digest(settings: Settings) -> Digest:
+    """Keyed by what only this cluster's gateways know, where there is such a key."""
+    ring = settings.ring()
+    return Digest(ring.keys[0] if ring is not None else b"")

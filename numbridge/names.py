@@ -10,6 +10,8 @@ core NATS          view.<game>.<seat>          frames for one kind of viewer
 KV                 shards, workers, pools      ownership by lease
 Redis              nb:{lobby}:…                what the lobby's scripts change together
                    nb:board:<variant>          leaderboards
+                   nb:limit:<what>:<digest>    rates that all gateways share
+                   nb:house:<game>             whether one address holds both seats
 """
 
 from base64 import urlsafe_b64encode
@@ -86,3 +88,13 @@ def lobby_key(*parts: str) -> str:
 def board_key(variant: str) -> str:
     """A variant's leaderboard."""
     return f"nb:board:{variant}"
+
+
+def limit_key(what: str, digest: str) -> str:
+    """A bucket of a limit; the digest stands for an address or a player."""
+    return f"nb:limit:{what}:{digest}"
+
+
+def house_key(game: str) -> str:
+    """Digests of the addresses from which a game's seats are held."""
+    return f"nb:house:{game}"

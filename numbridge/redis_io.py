@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-__all__ = ["AWAY", "RedisError", "connect", "script"]
+__all__ = ["AWAY", "AsyncScript", "RedisError", "connect", "script"]
 
 AWAY = (RedisConnectionError, RedisTimeoutError, OSError)  # what a call raises while Redis is away
 

@@ -7,7 +7,9 @@ from aiohttp import web
 
 from gateway import shapes
 from gateway.http import errors
-from gateway.http.guard import Gates, Guard
+from gateway.http.guard import Guard
+from gateway.limits.digest import bucket_key
+from gateway.limits.gates import ALL, Gates
 from gateway.ports import Lobby, Ratings, Tokens
 from gateway.reader import InProgress, Reader
 from numbridge import ids, wire
@@ -56,7 +58,10 @@ class Api:
 
     async def guests(self, request: web.Request) -> web.Response:
         """A new guest and his token."""
-        self._guard.take(self._gates.guests, self._guard.address(request), "guests")
+        if self._gates.guests is not None:
+            await self._gates.guests.take(bucket_key(self._guard.address(request)))
+        if self._gates.guests_in_all is not None:
+            await self._gates.guests_in_all.take(ALL)
         name = await _name(request)
         player = ids.new_guest_id()
         shown = name if name is not None else f"Guest {player[-4:]}"

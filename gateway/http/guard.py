@@ -1,13 +1,15 @@
 """Around every HTTP call: who calls, how often he may, what goes wrong as JSON, and headers that keep pages safe."""
 
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
 from aiohttp import web
 
 from gateway.faults import Supervised
 from gateway.http import errors
+from gateway.limits.digest import bucket_key
+from gateway.limits.gates import Gates
 from gateway.metrics import Metrics
 from gateway.session.limits import Buckets
 from numbridge.clock import monotonic
@@ -30,16 +32,6 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
-    """Buckets by address; None lifts a limit."""
-
-    http: Buckets | None = None
-    guests: Buckets | None = None
-    connects: Buckets | None = None
-    hellos: Buckets | None = None
-
-
 class Guard:
     """What every call passes through."""
 
@@ -50,29 +42,35 @@ class Guard:
         self._metrics = metrics
 
     def address(self, request: web.Request) -> str:
-        """The client's address: the last one in the chain that no trusted proxy of ours vouches for."""
+        """The client's address: the last one in the chain that no trusted proxy of ours vouches for.
+
+        Without trusted proxies, or from anybody else, X-Forwarded-For is just a text. No other header is believed.
+        """
         address = request.remote or "unknown"
         if not self._trusted:
             return address
-        chain = [part.strip() for header in request.headers.getall("X-Forwarded-For", []) for part in header.split(",")]
+        chain = [part for header in request.headers.getall("X-Forwarded-For", []) for part in header.split(",")]
         while chain and self._trusts(address):
-            candidate = chain.pop()
-            try:
-                address = str(ip_address(candidate))
-            except ValueError:  # a proxy of ours has added something that is no address: go no further
+            candidate = _address(chain.pop())
+            if candidate is None:  # a proxy of ours has added something that is no address: go no further
                 break
+            address = candidate
         return address
+
+    def proxied(self, request: web.Request) -> bool:
+        """Whether a proxy of ours stands between us and the client."""
+        return self._trusts(request.remote or "")
 
     def _trusts(self, address: str) -> bool:
         try:
-            ip = ip_address(address)
+            ip = ip_address(bucket_key(address) if ":" in address and "." in address else address)
         except ValueError:
             return False
         return any(ip in network for network in self._trusted)
 
-    def take(self, buckets: Buckets | None, address: str, what: str) -> None:
+    def take(self, buckets: Buckets, address: str, what: str) -> None:
         """Raises Rejected (limit) when `address` has done that too often."""
-        wait = buckets.take(bucket_key(address), monotonic()) if buckets is not None else 0
+        wait = buckets.take(bucket_key(address), monotonic())
         if wait:
             raise Rejected(
                 Reason.LIMIT, f"too many {what} from your address in a short time; wait {wait} ms", retry_ms=wait
@@ -84,7 +82,7 @@ class Guard:
         response: web.StreamResponse | None = None
         with Supervised(self._metrics, "http") as supervised:
             try:
-                if request.path.startswith("/api/"):
+                if self._gates.http is not None and request.path.startswith("/api/"):
                     self.take(self._gates.http, self.address(request), "calls")
                 response = await handler(request)
             except web.HTTPException as problem:
@@ -101,13 +99,14 @@ class Guard:
         return response
 
 
-def bucket_key(address: str) -> str:
-    """Whose bucket: an IPv6 customer has a whole /64."""
+def _address(text: str) -> str | None:
+    """An address out of X-Forwarded-For; some proxies add the port. None for anything else."""
+    text = text.strip()
+    host = re.fullmatch(r"\[([^\]]+)\](?::\d+)?|([\d.]+):\d+", text)
     try:
-        ip = ip_address(address)
+        return str(ip_address((host[1] or host[2]) if host is not None else text))
     except ValueError:
-        return address
-    return str(ip_network((ip, 64), strict=False)) if ip.version == 6 else address
+        return None
 
 
 def _as_json(problem: web.HTTPException) -> web.Response:

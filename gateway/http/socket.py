@@ -7,16 +7,17 @@ from aiohttp import web
 
 from gateway.backend import Backend
 from gateway.connection import Connection, Socket
-from gateway.http.guard import Gates, Guard, bucket_key
+from gateway.http.guard import Guard
 from gateway.hub import Hub
 from gateway.keeper import Keeper
+from gateway.limits.digest import bucket_key
+from gateway.limits.gates import ALL, Gates
 from gateway.metrics import Metrics
 from gateway.outbox import Outbox, sink_of
 from gateway.ports import Tokens
 from gateway.session.machine import Limits
 from gateway.settings import Settings
 from numbridge import wire
-from numbridge.clock import monotonic
 from numbridge.errors import Reason, Rejected
 from numbridge.tokens import Claims
 
@@ -55,7 +56,8 @@ class Door:
     async def enter(self, request: web.Request) -> web.StreamResponse:
         """Upgrades the request and serves the socket until it has gone."""
         address = self._guard.address(request)
-        self._check(request, address)
+        self._check(request)
+        await self._admit(address)
         claims = await self._bearer(request, address)
         socket: Socket = web.WebSocketResponse(
             protocols=(wire.SUBPROTOCOL,),
@@ -70,7 +72,13 @@ class Door:
             sink = sink_of(request.transport)
         except ConnectionResetError:  # gone before its upgrade was answered
             return socket
-        outbox = Outbox(sink, self._settings.outbox_soft_bytes, self._settings.outbox_hard_bytes, self._metrics)
+        outbox = Outbox(
+            sink,
+            self._settings.outbox_soft_bytes,
+            self._settings.outbox_hard_bytes,
+            self._metrics,
+            direct=self._settings.tcp_bounds_lag and not self._guard.proxied(request),
+        )
         connection = Connection(
             socket,
             outbox,
@@ -79,6 +87,7 @@ class Door:
             self._limits,
             self._metrics,
             address=address,
+            may_hello=lambda: self._may_hello(address),
             failed_hello=lambda: self._failed(address),
         )
         self._keeper.add(connection)
@@ -92,7 +101,7 @@ class Door:
             self._left(address)
         return socket
 
-    def _check(self, request: web.Request, address: str) -> None:
+    def _check(self, request: web.Request) -> None:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise Rejected(Reason.BAD_MESSAGE, "this address is for WebSocket connections")
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
@@ -103,7 +112,12 @@ class Door:
             raise Rejected(Reason.FORBIDDEN, "pages of that origin may not connect here")
         if self.closed or len(self._keeper.connections) >= self._settings.connections:
             raise Rejected(Reason.UNAVAILABLE, "this gateway takes no more connections; try again")
-        self._guard.take(self._gates.connects, address, "connections")
+
+    async def _admit(self, address: str) -> None:
+        if self._gates.connects is not None:
+            await self._gates.connects.take(bucket_key(address))
+        if self._gates.connects_in_all is not None:
+            await self._gates.connects_in_all.take(ALL)
         if self._settings.limits and self._here[bucket_key(address)] >= self._settings.connections_per_address:
             raise Rejected(Reason.LIMIT, "too many connections are open from your address", retry_ms=5_000)
 
@@ -123,7 +137,7 @@ class Door:
         kind, _, token = header.partition(" ")
         if kind.lower() != "bearer" or not token.strip():
             raise Rejected(Reason.UNAUTHORIZED, "the Authorization header must be `Bearer TOKEN`")
-        self._guard_hellos(address)
+        await self._may_hello(address)
         try:
             return await self._tokens.verify(token.strip())
         except Rejected as rejected:
@@ -131,10 +145,9 @@ class Door:
                 self._failed(address)
             raise
 
-    def _guard_hellos(self, address: str) -> None:
-        hellos = self._gates.hellos
-        if hellos is not None and (wait := hellos.peek(bucket_key(address), monotonic())):
-            raise Rejected(Reason.LIMIT, "too many refused tokens from your address", retry_ms=wait)
+    async def _may_hello(self, address: str) -> None:
+        if self._gates.hellos is not None:
+            await self._gates.hellos.look(bucket_key(address))
 
     def _left(self, address: str) -> None:
         key = bucket_key(address)
@@ -144,4 +157,4 @@ class Door:
 
     def _failed(self, address: str) -> None:
         if self._gates.hellos is not None:
-            self._gates.hellos.take(bucket_key(address), monotonic())
+            self._gates.hellos.note(bucket_key(address))

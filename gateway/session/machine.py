@@ -38,6 +38,7 @@ class Limits:
     """A session's limits. The Buckets are shared by all sessions of the process; None lifts a limit."""
 
     message: Rate | None = None
+    size: Rate | None = None  # bytes of messages
     bad: Rate | None = None
     flood: Rate | None = None  # refusals by `message` that are still answered
     player: Buckets | None = None
@@ -57,6 +58,7 @@ class Session:
         self.tables = Viewing(self._talk, self._finish, limits.games)
         self._limits = limits
         self._messages = Bucket(limits.message, now) if limits.message else None
+        self._bytes = Bucket(limits.size, now) if limits.size else None
         self._bad = Bucket(limits.bad, now) if limits.bad else None
         self._floods = Bucket(limits.flood, now) if limits.flood else None
         self._lanes: Lanes[wire.ClientMessage] = Lanes()
@@ -98,13 +100,13 @@ class Session:
             self._talk.close(wire.CLOSE_POLICY, "too many messages")
         return self._talk.done()
 
-    def message(self, message: wire.ClientMessage, now: float, server_at: int) -> list[fx.Effect]:
-        """A message of the client's. `server_at`: wall time in milliseconds, for a pong."""
+    def message(self, message: wire.ClientMessage, now: float, server_at: int, size: int = 0) -> list[fx.Effect]:
+        """A message of the client's, `size` bytes long. `server_at`: wall time in milliseconds, for a pong."""
         if self._talk.closed:
             return []
         if isinstance(message, wire.Join) and message.since is not None and not 0 <= message.since < 2**53:
             return self.bad(wire.BadMessage("`since` must be 0 or more", message.ref), now)
-        if self._limited(message, now):
+        if self._limited(message, now, size):
             return self._talk.done()
         if isinstance(message, wire.Hello):
             if self._phase is Phase.NEW:
@@ -181,10 +183,12 @@ class Session:
 
     # --- limits ----------------------------------------------------------------------------------------------
 
-    def _limited(self, message: wire.ClientMessage, now: float) -> bool:
+    def _limited(self, message: wire.ClientMessage, now: float, size: int) -> bool:
         """Whether the message is over a limit; then it has been answered. Who is not logged in hears of that first."""
         limits, what = self._limits, "messages on this connection"
         wait = self._messages.take(now) if self._messages is not None else 0
+        if not wait and self._bytes is not None:
+            wait, what = self._bytes.take(now, size), "bytes on this connection"
         if wait and self._floods is not None and self._floods.take(now):
             self._talk.close(wire.CLOSE_POLICY, "too many messages")
             return True

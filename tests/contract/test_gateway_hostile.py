@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from gateway.ports import SharedLimits
 from tests.helpers.client import Client
 from tests.helpers.eventually import eventually
 from tests.unit.gateway.fakes import Cluster, Table
@@ -38,9 +39,12 @@ BAD_FRAMES: list[str | bytes] = [
 
 
 @asynccontextmanager
-async def a_game(**settings: Any) -> AsyncIterator[tuple[World, Table, Client, Client]]:
+async def a_game(
+    shared: SharedLimits | None = None, **settings: Any
+) -> AsyncIterator[tuple[World, Table, Client, Client]]:
     """A gateway with a game of two who behave."""
     cluster = Cluster()
+    cluster.limits = shared
     table = cluster.table(GAME, "ada", "bob")
     async with gateway(cluster, **settings) as world:
         ada, bob = await world.seated(GAME, "ada", "bob")

@@ -13,7 +13,7 @@ from lobby.adapters.redis_seeks import Posted, RedisSeeks
 from numbridge import redis_io
 from tests.unit.lobby.builders import stored_seek, summary_of
 
-PACKAGES = ("lobby", "ratings")
+PACKAGES = ("gateway", "lobby", "ratings")
 SCRIPTS = [
     pytest.param(Path(str(path)), id=f"{package}/{path.name}")
     for package in PACKAGES

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable
 
-from gateway.ports import LinkLost
+from gateway.ports import LinkLost, SharedLimits
 from gateway.wiring import Behind
 from numbridge import frames, wire
 from numbridge.errors import Reason, Rejected, to_proto
@@ -261,10 +261,11 @@ class Cluster:
         self.lobby = Lobby()
         self.ratings = Ratings()
         self.notices = Notices()
+        self.limits: SharedLimits | None = None
 
     def behind(self) -> Behind:
         """As the gateway's wiring takes it."""
-        return Behind(self.owners, self.workers, self.lobby, self.ratings, self.views, self.notices)
+        return Behind(self.owners, self.workers, self.lobby, self.ratings, self.views, self.notices, self.limits)
 
     def table(self, game: str = GAME, blue: str = "", red: str = "") -> Table:
         """A new table."""

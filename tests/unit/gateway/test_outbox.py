@@ -1,5 +1,9 @@
 """What waits for one socket, and when it is too much."""
 
+import asyncio
+import socket
+from typing import Any
+
 import pytest
 from prometheus_client import CollectorRegistry
 
@@ -15,6 +19,9 @@ class Sink:
         self.waiting = 0
         self.closing = False
         self.aborted = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
@@ -98,3 +105,22 @@ def test_a_closing_socket_is_not_written_to() -> None:
 def test_a_client_that_has_gone_has_no_sink() -> None:
     with pytest.raises(ConnectionResetError):
         sink_of(None)
+
+
+async def test_what_tcp_measures_is_read_off_a_real_socket() -> None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.read(1))
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(echo, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    writer.write(b"x")
+    assert await reader.read(1) == b"x"
+    trip = Outbox(sink_of(writer.transport), 10, 100, Metrics(CollectorRegistry())).round_trip_s()
+    behind_a_proxy = Outbox(sink_of(writer.transport), 10, 100, Metrics(CollectorRegistry()), direct=False)
+    assert behind_a_proxy.round_trip_s() is None
+    assert (trip is not None and 0 < trip < 5) == hasattr(socket, "TCP_INFO")
+    writer.close()
+    server.close()
+    await server.wait_closed()

@@ -77,6 +77,6 @@ def test_all_problems_are_told_at_once() -> None:
 def test_every_number_that_must_be_positive_is_checked() -> None:
     settings = Settings.load(GOOD)
     counts = [field.name for field in dataclasses.fields(settings) if field.name.endswith(("_burst", "_per_minute"))]
-    assert len(counts) == 18
+    assert len(counts) == 24
     for name in counts:
         assert name.upper() in problems(**{name.upper(): "0"})

@@ -30,6 +30,7 @@ from tests.unit.ops.manifests import (
 ARROWS = {
     ("*", "gateway", 8080),
     ("gateway", "lobby", 7100), ("gateway", "ratings", 7200), ("gateway", "table", 7300), ("gateway", "nats", 4222),
+    ("gateway", "redis", 6379),
     ("lobby", "ratings", 7200), ("lobby", "table", 7300), ("lobby", "nats", 4222), ("lobby", "redis", 6379),
     ("table", "nats", 4222),
     ("ratings", "nats", 4222), ("ratings", "redis", 6379), ("ratings", "*", 5432),
