@@ -19,7 +19,9 @@ QUEUES = ("outbox_soft", "outbox_hard", "link")
 LIMITS = ("guests", "guests_in_all", "connects", "connects_in_all", "hellos", "seeks", "joins")
 CLOSES = ("slow", "limit", "drain", "silent", "no_hello")
 JOINS = ("state", "events", "archived", "refused")
-STATUSES = tuple(str(status) for status in (101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 413, 429, 500, 503))
+STATUSES = tuple(
+    str(status) for status in (101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 429, 500, 503)
+)
 CALLS = (
     "none", "/", "/{path}", "/ws", "/metrics", "/healthz", "/readyz", "/api/guests", "/api/rooms", "/api/seeks",
     "/api/players/{player}", "/api/players/{player}/games", "/api/leaderboard/{variant}", "/api/games",

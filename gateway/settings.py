@@ -36,6 +36,7 @@ class Settings(CommonSettings):
     link_queue: int = 10_000  # commands on one link without an answer; beyond it `unavailable`
     requests_per_connection: int = 32  # under way or waiting; beyond it the socket is not read
 
+    request_ms: int = 20_000  # an HTTP request that has not come whole by then is cut off, as is an idle connection
     hello_ms: int = 15_000  # a socket that has not said hello by then is closed
     ping_ms: int = 5_000  # between pings of one socket; more often measures lag better
     tcp_bounds_lag: bool = True  # lag is credited as far as TCP measures it too; off if untrusted proxies stand between
@@ -125,7 +126,8 @@ class Settings(CommonSettings):
 
 _POSITIVE = (
     "call_timeout_ms", "table_deadline_ms", "link_timeout_ms", "link_queue", "requests_per_connection", "hello_ms",
-    "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections", "connections_per_address",
+    "request_ms", "ping_ms", "dead_ms", "outbox_soft_bytes", "games_per_connection", "connections",
+    "connections_per_address",
     "guest_token_ms", "jwks_refresh_ms", "message_burst", "message_per_minute", "player_burst", "player_per_minute",
     "seek_burst", "seek_per_minute", "join_burst", "join_per_minute", "connect_burst", "connect_per_minute",
     "guest_burst", "guest_per_minute", "connect_all_burst", "connect_all_per_minute", "guest_all_burst",

@@ -115,8 +115,8 @@ def build(
 
     guard = Guard(gates, settings.trusted_proxies, metrics)
     door = Door(settings, tokens, backend, hub, keeper, _limits(settings), gates, guard, metrics)
-    api = Api(behind.lobby, behind.ratings, tokens, reader, guard, gates)
-    server = Server(api, door, Static(settings.web_dir), guard, app.failing, settings.listen_host)
+    api = Api(behind.lobby, behind.ratings, tokens, reader, guard, gates, settings.request_ms)
+    server = Server(api, door, Static(settings.web_dir), guard, app.failing, settings.listen_host, settings.request_ms)
     app.part("http", lambda: server.start(settings.port, settings.own_port), server.stop)
 
     drain = Drain(server, door, keeper, players)

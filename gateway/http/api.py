@@ -1,5 +1,6 @@
 """The JSON API. A handler decodes, asks, encodes; what may go wrong is raised as Rejected."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -33,7 +34,14 @@ class Api:
     """Handlers, one a call."""
 
     def __init__(
-        self, lobby: Lobby, ratings: Ratings, tokens: Tokens, reader: Reader, guard: Guard, gates: Gates
+        self,
+        lobby: Lobby,
+        ratings: Ratings,
+        tokens: Tokens,
+        reader: Reader,
+        guard: Guard,
+        gates: Gates,
+        request_ms: int,
     ) -> None:
         self._lobby = lobby
         self._ratings = ratings
@@ -41,6 +49,7 @@ class Api:
         self._reader = reader
         self._guard = guard
         self._gates = gates
+        self._body_s = request_ms / 1000
 
     def routes(self) -> list[web.RouteDef]:
         """All calls."""
@@ -62,7 +71,7 @@ class Api:
             await self._gates.guests.take(bucket_key(self._guard.address(request)))
         if self._gates.guests_in_all is not None:
             await self._gates.guests_in_all.take(ALL)
-        name = await _name(request)
+        name = _name(await self._body(request))
         player = ids.new_guest_id()
         shown = name if name is not None else f"Guest {player[-4:]}"
         token = self._tokens.guest(player, shown)
@@ -72,6 +81,16 @@ class Api:
             if rejected.reason is not Reason.UNAVAILABLE:  # else the guest's first hello makes him known
                 raise
         return _json({"token": token, "player": {"id": player, "name": shown}}, status=201)
+
+    async def _body(self, request: web.Request) -> bytes:
+        """The whole body, in time; else 408, and the connection is closed: it has not been read to its end."""
+        try:
+            async with asyncio.timeout(self._body_s):
+                return await request.read()
+        except web.RequestPayloadError as problem:  # a chunk that is none, or a body that broke off
+            raise errors.bad(f"the body can't be read: {type(problem).__name__}") from None
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
 
     async def rooms(self, _request: web.Request) -> web.Response:
         """Rooms with what goes on in them."""
@@ -126,8 +145,7 @@ class Api:
             return errors.error(409, "in_progress", "the game is not over yet; its record is shown afterwards")
 
 
-async def _name(request: web.Request) -> str | None:
-    body = await request.read()
+def _name(body: bytes) -> str | None:
     if not body.strip():
         return None
     try:

@@ -117,6 +117,8 @@ def _as_json(problem: web.HTTPException) -> web.Response:
         return errors.error(405, "bad_message", message, {"Allow": allowed})
     if problem.status == 404:
         return errors.error(404, "not_found", "there is nothing at this address")
+    if problem.status == 408:
+        return errors.error(408, "bad_message", "the body did not come in time", {"Connection": "close"})
     if problem.status == 413:
         return errors.error(413, "bad_message", "the body is too long")
     return errors.error(problem.status, "bad_message", problem.reason)

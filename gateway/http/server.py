@@ -21,9 +21,16 @@ class Server:
     """Serves the public port, which other gateways of this machine share, and the own one."""
 
     def __init__(
-        self, api: Api, door: Door, static: Static, guard: Guard, failing: Callable[[], list[str]], host: str
+        self,
+        api: Api,
+        door: Door,
+        static: Static,
+        guard: Guard,
+        failing: Callable[[], list[str]],
+        host: str,
+        request_ms: int,
     ) -> None:
-        """`failing`: names of the readiness checks that fail now."""
+        """`failing`: names of the readiness checks that fail now. `request_ms`: how long a request's head may take."""
         self._host = host
         self._failing = failing
         app = web.Application(middlewares=[guard.middleware], client_max_size=MAX_BODY)
@@ -41,10 +48,12 @@ class Server:
         self._runner = web.AppRunner(
             app,
             access_log=None,
+            auto_decompress=False,  # no body of ours needs it, and what is packed may be large
             handle_signals=False,
             max_line_size=8190,
             max_field_size=8190,
-            keepalive_timeout=30,
+            keepalive_timeout=request_ms / 1000,
+            lingering_time=min(2.0, request_ms / 1000),
             shutdown_timeout=1,
         )
         self._sites: list[web.TCPSite] = []
