@@ -16,6 +16,7 @@ from numbridge.errors import Reason, Rejected, unavailable
 from numbridge.v1 import lobby_pb2
 
 REMATCH_MS = 60_000  # both must ask within this
+_TRIES = 5  # an open seek that is replaced while its block list is written is read again
 
 
 class Company:
@@ -93,6 +94,11 @@ class Company:
             return
         self._ratings.forget_blocks(player)
         avoid = tuple(sorted(await self._ratings.avoids(player)))
-        for seek in await self._seeks.get(list(mine.values())):
-            if seek is not None and seek.avoid != avoid:
-                await self._seeks.amend(msgspec.structs.replace(seek, avoid=avoid))
+        left = list(mine.values())
+        for _ in range(_TRIES):
+            stale = [seek for seek in await self._seeks.get(left) if seek is not None and seek.avoid != avoid]
+            if not stale:
+                return
+            for seek in stale:
+                await self._seeks.amend(msgspec.structs.replace(seek, avoid=avoid), seek)
+            left = [seek.seek for seek in stale]

@@ -58,6 +58,11 @@ def room_range(room: str) -> tuple[str, str]:
     return f"[{room}|", f"({room}}}"
 
 
+def room_in(member: bytes) -> str:
+    """The room of a member."""
+    return member.split(b"|", 1)[0].decode()
+
+
 def name_in(member: bytes) -> str:
     """The seek or game of a member."""
     return member.rsplit(b"|", 1)[1].decode()

@@ -24,6 +24,7 @@ from lobby.matching.settle import Coin, colors, settle
 from lobby.metrics import Metrics
 from lobby.ports import Announcer, Workers
 from lobby.rooms import LobbyRoom
+from lobby.seek_ending import end_seek
 from lobby.seek_list import SeekList
 from lobby.stored import Match, StoredSeek
 from numbridge.clock import monotonic, now_ms
@@ -69,6 +70,7 @@ class Matcher:
         self._new_id = new_id
         self._pool = Pool(room.tolerance)
         self._stored: dict[str, StoredSeek] = {}
+        self._misfits: list[tuple[StoredSeek, StoredSeek | None]] = []  # as they lie in Redis, and as the room allows
         self._blocks: OrderedDict[tuple[str, str], bool] = OrderedDict()
         self._backlog: list[Change] | None = []
         self._wake = asyncio.Event()
@@ -111,8 +113,14 @@ class Matcher:
                 self._list.added(change.stored)
 
     def _enter(self, stored: StoredSeek) -> None:
-        self._stored[stored.seek] = stored
-        seek = stored.to_core(self._room.limits)
+        fitting = self._room.refit(stored)
+        if fitting is not stored:  # posted before the rooms file changed, or by a replica that has yet to read it
+            self._misfits.append((stored, fitting))
+        if fitting is None:
+            self._stored[stored.seek] = stored
+            return
+        self._stored[stored.seek] = fitting
+        seek = fitting.to_core(self._room.limits)
         touched = {pair: on for pair, on in self._blocks.items() if seek.player in pair} if self._blocks else {}
         for (player, other), on in touched.items():
             who = frozenset({other if seek.player == player else player})
@@ -149,6 +157,8 @@ class Matcher:
     async def _turn(self) -> None:
         if self._lost:
             await self._load()
+        if self._misfits:
+            await self._mend()
         self._metrics.open.labels(self._room.id).set(len(self._pool))
         if not self._gate.open or not self._workers.any:
             await self._pause(_HELD_S)
@@ -180,6 +190,7 @@ class Matcher:
         self._backlog = []
         self._pool = Pool(self._room.tolerance)
         self._stored = {}
+        self._misfits = []
         async for page in self._seeks.all_of(self._room.id):
             for stored in page:
                 self._enter(stored)
@@ -196,6 +207,20 @@ class Matcher:
         for change in backlog:
             self._apply(change)
         log.info("pool_read", room=self._room.id, seeks=len(self._pool))
+
+    async def _mend(self) -> None:
+        """Brings seeks in line with what the room allows now; those that can't be end."""
+        while self._misfits:  # those that Redis has not heard of stay here
+            some = self._misfits[:_AT_ONCE]
+            await asyncio.gather(*(self._mend_one(stored, fitting) for stored, fitting in some))
+            del self._misfits[: len(some)]
+
+    async def _mend_one(self, stored: StoredSeek, fitting: StoredSeek | None) -> None:
+        if fitting is None:
+            await end_seek(self._seeks, self._announcer, self._metrics, stored, notices.ENDED_ROOM_CHANGED)
+        elif await self._seeks.amend(fitting, stored) and stored.seek in self._stored:
+            self._list.removed(stored.seek)
+            self._list.added(fitting)
 
     async def _propose(self, pairs: list[Pair]) -> None:
         matches = []

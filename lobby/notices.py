@@ -14,6 +14,9 @@ ENDED_MATCHED = "matched"  # another of the player's seeks, or his acceptance, h
 ENDED_PLAYING = "playing"  # a game of the player's goes on
 ENDED_LEFT = "left"  # no connection of the player's was left
 ENDED_UNAVAILABLE = "unavailable"  # no table could be made for it
+ENDED_ROOM_CHANGED = "room_changed"  # the room does not allow it any more
+ENDED_ROOM_GONE = "room_gone"  # the room is not there any more
+ENDED_MUTED = "muted"  # an operator has muted the player
 
 
 def seek_ended(player: str, seek: str, reason: str) -> Notice:

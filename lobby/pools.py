@@ -10,7 +10,7 @@ and the one that should takes it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from hashlib import blake2b
 
 import msgspec
@@ -82,6 +82,7 @@ class Pools:
         self._beaten_at = float("-inf")
         self._again = asyncio.Event()
         self._leaving = False
+        self._changing = asyncio.Lock()  # rooms do not change while they are settled
         self.owned: set[str] = set()
 
     async def start(self) -> None:
@@ -141,8 +142,27 @@ class Pools:
             if key.startswith("replica.") and now - held.changed_at <= self._ttl
         ]
 
+    async def change(self, rooms: Sequence[str], again: Collection[str]) -> None:
+        """From now on there are these rooms. Of those owned here, what is no room any more is given up, and the
+        matching of those in `again` begins anew."""
+        async with self._changing:
+            self._rooms = list(rooms)
+            for room in sorted(self.owned - set(rooms)):
+                try:
+                    await self._give_up(room)
+                except AWAY as error:  # let go it is; nobody else takes a room that is not there
+                    log.warning("nats_away", error=f"{type(error).__name__}: {error}")
+            for room in sorted(self.owned.intersection(again)):
+                await self._give(room)
+                await self._take(room)
+        self._again.set()
+
     async def step(self) -> None:
         """One beat, if it is due, and one look at who should own what."""
+        async with self._changing:
+            await self._step()
+
+    async def _step(self) -> None:
         mirror = self._held()
         started = monotonic()
         if started - self._beaten_at >= self._ttl / 3.5:

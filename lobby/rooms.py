@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
+from lobby.matching.refit import refit
 from lobby.matching.seek import Limits, Span
 from lobby.matching.settle import Settled
 from lobby.matching.tolerance import Tolerance
-from lobby.stored import Settings
+from lobby.stored import Settings, StoredSeek
 from numbridge.ids import GUEST_PREFIX
 from numbridge.rooms import Room, RoomsError, givens_limits, load
 from numbridge.wire import encode
@@ -30,6 +33,17 @@ class LobbyRoom:
         """Whether this player may seek here."""
         return self.guests or not player.startswith(GUEST_PREFIX)
 
+    def refit(self, seek: StoredSeek) -> StoredSeek | None:
+        """An open seek as this room allows it, which may have changed since it was posted; None: not at all."""
+        wish = refit(seek.wish(), self.limits)
+        if wish is None or wish.givens is None or not self.admits(seek.player):
+            return None
+        kept = (wish.blocks, tuple(wish.givens), wish.highlight, wish.rated)
+        if kept == (seek.blocks, tuple(seek.givens), seek.highlight, seek.rated):
+            return seek
+        blocks, givens, highlight, rated = kept
+        return msgspec.structs.replace(seek, blocks=blocks, givens=givens, highlight=highlight, rated=rated)
+
     def settings(self, settled: Settled) -> Settings:
         """The settings of a game with what the players have chosen."""
         return Settings(
@@ -45,11 +59,27 @@ class LobbyRoom:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What another rooms file changes."""
+
+    gone: frozenset[str]  # rooms whose seeks have nowhere to go: taken out, or another variant's now
+    changed: frozenset[str]  # rooms that stay, with something about them different
+
+
 class LobbyRooms:
-    """All rooms, in the order of the rooms file."""
+    """All rooms, in the order of the rooms file. The rooms file may be read again while the lobby runs."""
 
     def __init__(self, rooms: tuple[LobbyRoom, ...]) -> None:
         self._rooms = {room.id: room for room in rooms}
+
+    def become(self, others: "LobbyRooms") -> Difference:
+        """Takes on other rooms, all at once."""
+        before, self._rooms = self._rooms, dict(others._rooms)
+        after = self._rooms
+        gone = {room for room in before if room not in after or after[room].variant != before[room].variant}
+        changed = {room for room in before.keys() - gone if before[room] != after[room]}
+        return Difference(frozenset(gone), frozenset(changed))
 
     def get(self, room: str) -> LobbyRoom | None:
         """The room, if there is one."""
@@ -69,10 +99,14 @@ class LobbyRooms:
 def load_rooms(path: str) -> LobbyRooms:
     """The rooms of a file, or the club's own. Raises RuntimeError naming every problem of the file, or OSError."""
     try:
-        rooms = load(path or None)
+        return read_rooms(path)
     except RoomsError as error:
         raise RuntimeError(f"{path}: " + "; ".join(error.problems)) from None
-    return LobbyRooms(tuple(_room(room) for room in rooms))
+
+
+def read_rooms(path: str) -> LobbyRooms:
+    """The same. Raises RoomsError, or OSError."""
+    return LobbyRooms(tuple(_room(room) for room in load(path or None)))
 
 
 def _room(room: Room) -> LobbyRoom:

@@ -24,6 +24,7 @@ from lobby.matcher import Matcher
 from lobby.metrics import Metrics
 from lobby.pools import Pools
 from lobby.ports import Announcer, Ratings, Tables, Workers
+from lobby.reloading import SWEEP_S, Reloading
 from lobby.rooms import LobbyRooms, load_rooms
 from lobby.seat_check import SeatCheck
 from lobby.seat_notices import SeatNotices
@@ -74,6 +75,11 @@ class LobbyApp(App):
         """Whether matching may go on."""
         return self.parts.gate
 
+    @property
+    def reloading(self) -> Reloading:
+        """Reads the rooms file again."""
+        return self.parts.reloading
+
 
 def build(
     settings: LobbySettings,
@@ -96,6 +102,7 @@ def build(
     app.on_drain("grpc", parts.close_grpc)
     app.on_drain("pools", parts.leave_pools)
     app.on_drain("seating", parts.finish_seating)
+    app.on_reload("rooms", parts.reload_rooms)
     app.probe("nats", lambda: parts.nats.is_connected)
     app.probe("redis", lambda: parts.gate.reachable)
     return app
@@ -108,6 +115,7 @@ class Parts:
     nats: Client
     gate: Gate
     pools: Pools
+    reloading: Reloading
     server: rpc.Server
     tables: Tables
     ratings: Ratings
@@ -124,6 +132,7 @@ class Parts:
         self.coin = coin
         self.tasks = Tasks()
         self.matching: dict[str, Tasks] = {}
+        self.lists: dict[str, SeekList] = {}  # those told by this replica
         self.closers: list[Callable[[], Awaitable[None]]] = []
         self.routes: Routes | None = None
         self.serving = False
@@ -201,6 +210,9 @@ class Parts:
             self._take_room,
             self._give_room,
         )
+        self.reloading = Reloading(
+            settings.rooms_file, self.rooms, self.pools, self.lists, self.seeks, self.announcer, metrics
+        )
         metrics.owned.set_function(lambda: len(self.pools.owned))
         metrics.in_hand.set_function(lambda: self.seating.in_hand)
         sweeper = Sweeper(
@@ -223,6 +235,7 @@ class Parts:
         self.tasks.spawn(forever(self.seating.run, _AGAIN_S, "seating"), "seating")
         self.tasks.spawn(forever(self.pools.run, _AGAIN_S, "pools"), "pools")
         self.tasks.spawn(forever(sweeper.sweep, PAUSE_S, "sweeper"), "sweeper")
+        self.tasks.spawn(forever(self.reloading.sweep, SWEEP_S, "homeless_seeks"), "homeless_seeks")
 
     async def close_lobby(self) -> None:
         """Gives the pools up and ends the loops."""
@@ -233,6 +246,10 @@ class Parts:
             await self._give_room(room)
         await self.seating.stop()
         await self.pools.stop()
+
+    async def reload_rooms(self) -> None:
+        """Reads the rooms file again."""
+        await self.reloading.reload()
 
     async def leave_pools(self) -> None:
         """Other replicas take the pools over at once."""
@@ -254,6 +271,7 @@ class Parts:
         if room is None or room_id in self.matching:
             return
         seek_list = SeekList(room_id, self.seeks.mark, self.announcer, self.metrics, self.settings.deltas_ms / 1000)
+        self.lists[room_id] = seek_list
         matcher = Matcher(
             room,
             self.seeks,
@@ -272,6 +290,7 @@ class Parts:
 
     async def _give_room(self, room_id: str) -> None:
         self.feed.ignore(room_id)
+        self.lists.pop(room_id, None)
         tasks = self.matching.pop(room_id, None)
         if tasks is not None:
             await tasks.close()

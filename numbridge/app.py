@@ -5,6 +5,9 @@
 
 First SIGTERM or SIGINT: readiness goes off, `drain` callbacks run (bounded by
 `drain_ms`), then stops in reverse order. A second signal stops at once.
+
+SIGHUP: `on_reload` steps run; a service without any does nothing. If it comes
+because the terminal has gone that the process was started from, it is a SIGTERM.
 """
 
 import asyncio
@@ -23,6 +26,7 @@ from numbridge import RELEASE, collecting, obs
 from numbridge.process_metrics import ProcessMetrics
 from numbridge.settings import CommonSettings, SettingsError
 from numbridge.tasks import Tasks
+from numbridge.terminal import Terminal
 
 log = structlog.get_logger("numbridge.app")
 
@@ -41,6 +45,7 @@ class App:
         self.metrics_port = 0
         self._parts: list[tuple[str, Step | None, Step | None]] = []
         self._drains: list[tuple[str, Step]] = []
+        self._reloads: list[tuple[str, Step]] = []
         self._probes: dict[str, Probe] = {}
         self._stack = AsyncExitStack()
         self._starting: str | None = None
@@ -57,6 +62,19 @@ class App:
     def on_drain(self, name: str, step: Step) -> None:
         """Adds a step of the drain; steps run in the order they were added."""
         self._drains.append((name, step))
+
+    def on_reload(self, name: str, step: Step) -> None:
+        """Adds a step that runs on SIGHUP, once all has started."""
+        self._reloads.append((name, step))
+
+    def reload(self) -> None:
+        """Runs the reload steps, each as a task of its own."""
+        if self._starting is not None or self.draining:
+            log.warning("reload_ignored", because="draining" if self.draining else "starting")
+            return
+        for name, step in self._reloads:
+            log.info("reloading", part=name)
+            self._watch.spawn(_step(step), "reload")
 
     def probe(self, name: str, ok: Probe) -> None:
         """Adds a readiness check: cheap, reads what is known, does not call out."""
@@ -138,6 +156,10 @@ class App:
         self.metrics_port = runner.addresses[0][1]
 
 
+async def _step(step: Step) -> None:
+    await step()
+
+
 async def _serve(app: App, service: str) -> int:
     loop = asyncio.get_running_loop()
     first, second = asyncio.Event(), asyncio.Event()
@@ -145,8 +167,17 @@ async def _serve(app: App, service: str) -> int:
     def on_signal() -> None:
         (second if first.is_set() else first).set()
 
+    terminal = Terminal()
+
+    def on_hangup() -> None:
+        if terminal.gone:
+            on_signal()
+        else:
+            app.reload()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)
+    loop.add_signal_handler(signal.SIGHUP, on_hangup)
     starting = asyncio.create_task(app.start())
     waits = [asyncio.create_task(event.wait()) for event in (first, app.ended)]
     await asyncio.wait([starting, *waits], return_when=asyncio.FIRST_COMPLETED)

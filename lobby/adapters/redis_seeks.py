@@ -113,6 +113,15 @@ class RedisSeeks:
                 pipe.zlexcount(keys.OPEN, *keys.room_range(room))
             return [int(count) for count in await pipe.execute()]
 
+    async def rooms(self) -> list[str]:
+        """Rooms with open seeks, whether there are such rooms or not."""
+        found: list[str] = []
+        low = "-"
+        while members := await self._redis.zrange(keys.OPEN, low, "+", bylex=True, offset=0, num=1):
+            found.append(keys.room_in(members[0]))
+            low = keys.room_range(found[-1])[1].replace("(", "[", 1)
+        return found
+
     async def of_player(self, player: str) -> dict[str, str]:
         """The player's open seeks: room -> seek."""
         text = await self._redis.hget(keys.MINE, player)
@@ -123,9 +132,10 @@ class RedisSeeks:
         text = await self._redis.hget(keys.LAST, player)
         return None if text is None else _opponent(text)
 
-    async def amend(self, seek: StoredSeek) -> bool:
-        """Replaces the stored form of a seek, if it still is open."""
-        args: list[Arg] = [seek.seek, encode(seek), seek.room]
+    async def amend(self, seek: StoredSeek, was: StoredSeek) -> bool:
+        """Replaces the stored form of a seek, if it still is what was read."""
+        now, before = (encode(msgspec.structs.replace(form, last=None)) for form in (seek, was))
+        args: list[Arg] = [seek.seek, now, seek.room, before]
         return bool(await self._lane.run("amend_seek-2", [keys.SEEKS, keys.CHANGES], args))
 
     async def say_block(self, player: str, other: str, blocked: bool) -> None:

@@ -24,6 +24,7 @@ class Child:
         self.log = log
         self.process: asyncio.subprocess.Process | None = None
         self.failing = ""  # what the last probe said
+        self._was_ready = False  # since its start: before, it may not handle signals yet
 
     @property
     def pid(self) -> int | None:
@@ -32,6 +33,7 @@ class Child:
 
     async def start(self) -> None:
         """Starts it. A program that can't be run ends at once, with a line in the log."""
+        self._was_ready = False
         with self.log.open("ab") as out:
             self.process = await asyncio.create_subprocess_exec(
                 *bound(self.spec.argv),
@@ -48,6 +50,7 @@ class Child:
             async with asyncio.timeout(patience_s):
                 while self.pid is not None:
                     if await self.ready():
+                        self._was_ready = True
                         return True
                     await asyncio.sleep(_EVERY_S)
         return False
@@ -93,6 +96,12 @@ class Child:
             await self.kill()
             return False
         return True
+
+    def hang_up(self) -> None:
+        """Asks it to read its files again, if it runs and has said once that it is ready."""
+        if self.process is not None and self.process.returncode is None and self._was_ready:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGHUP)
 
     async def kill(self) -> None:
         """Ends it without a word to it."""

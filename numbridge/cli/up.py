@@ -20,6 +20,7 @@ from numbridge.cli.plan import Options, Plan, make
 from numbridge.cli.ports import HOST, Ports, PortTaken, PublicPort
 from numbridge.cli.supervisor import Supervisor
 from numbridge.local_servers import ServerError
+from numbridge.terminal import Terminal
 
 _TRIM_S = 20.0
 _GRACE_S = 30.0  # beyond a service's own drain_ms: its stops have bounds of their own below that
@@ -134,9 +135,14 @@ class _Up:
     async def run(self) -> int:
         """Starts, waits for a signal or a failure, stops; the exit code."""
         first, second = asyncio.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, lambda: (second if first.is_set() else first).set())
+        loop, terminal = asyncio.get_running_loop(), Terminal()
+
+        def stop() -> None:
+            (second if first.is_set() else first).set()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(signal.SIGHUP, lambda: stop() if terminal.gone else self._reload())
         began = time.monotonic()
         supervisor = Supervisor(self._children, _say, _warn, self._write)
         asked = asyncio.create_task(first.wait())
@@ -162,6 +168,13 @@ class _Up:
             orderly = await supervisor.stop(self._grace_s(), second)
         _say("stopped" if orderly else "stopped by force; nothing acknowledged is lost")
         return DONE if orderly else FAILED
+
+    def _reload(self) -> None:
+        """The lobbies read the rooms file again; nobody else reads it."""
+        for child in self._children:
+            if child.spec.kind == "lobby":
+                child.hang_up()
+        _say("the rooms file is read again; the lobby's log says what became of it")
 
     def _grace_s(self) -> float:
         drain_ms = os.environ.get("NUMBRIDGE_DRAIN_MS", "20000")

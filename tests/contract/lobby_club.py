@@ -97,7 +97,7 @@ class Club:
         app = build(
             replace(self.settings, name=name, **changes),
             registry=CollectorRegistry(),
-            rooms=rooms(),
+            rooms=None if self.settings.rooms_file else rooms(),
             tables=self.tables,
             ratings=self.ratings,
             workers=self.workers,
@@ -117,7 +117,8 @@ class Club:
         def settled() -> bool:
             return all(
                 app.gate.open
-                and app.pools.owned == {room for room in rooms().ids if preferred(room, replicas) == app.settings.name}
+                and app.pools.owned
+                == {room for room in app.parts.rooms.ids if preferred(room, replicas) == app.settings.name}
                 for app in self.apps
             )
 

@@ -68,7 +68,8 @@ async def test_changes_are_read_in_order_from_a_place(store: Store) -> None:
     await store.post(first)
     await store.seeks.post(stored_seek("s-2", "ada"), 3, True)
     await store.seeks.say_block("ada", "bob", True)
-    await store.seeks.amend(stored_seek("s-2", "ada", avoid=("bob",)))
+    assert await store.seeks.amend(stored_seek("s-2", "ada", avoid=("bob",)), stored_seek("s-2", "ada"))
+    assert not await store.seeks.amend(stored_seek("s-2", "ada"), stored_seek("s-2", "ada"))  # read before that
     await store.seeks.end("s-2", "ada")
     at, changes, lost = await store.seeks.changes(start, 1)
     assert not lost

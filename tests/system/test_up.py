@@ -23,7 +23,10 @@ ROOMS = Path(__file__).with_name("rooms.toml")
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster of this file's own: its processes are killed and drained."""
-    with running(tmp_path_factory.mktemp("up") / "data", *arguments(ROOMS, workers=2)) as cluster:
+    folder = tmp_path_factory.mktemp("up")
+    rooms = folder / "rooms.toml"
+    rooms.write_text(ROOMS.read_text())
+    with running(folder / "data", *arguments(rooms, workers=2)) as cluster:
         yield cluster
 
 
@@ -175,6 +178,28 @@ async def _patiently(attempt: Callable[[], object]) -> None:
             return None
 
     await eventually(once, timeout_s=40, every_s=0.2, what="the club goes on")
+
+
+async def test_a_hangup_signal_has_the_rooms_file_read_again(up: Cluster, members: Club) -> None:
+    """Sent to `up`: the lobby reads it, and nobody is restarted."""
+    await members.seat("study")
+    pids = [process["pid"] for process in up.facts()["processes"]]
+    _add_room(up.data.parent / "rooms.toml", "attic")
+    up.process.send_signal(signal.SIGHUP)
+
+    async def open_for_seeks() -> bool:
+        await members.seat("attic")
+        return True
+
+    await _patiently(open_for_seeks)
+    assert [process["pid"] for process in up.facts()["processes"]] == pids
+
+
+def _add_room(path: Path, room: str) -> None:
+    """One more, like `study`."""
+    text = path.read_text()
+    study = next(block for block in text.split("[[room]]") if 'id = "study"' in block)
+    path.write_text(f"{text}\n[[room]]{study.replace('study', room)}")
 
 
 async def test_a_drained_worker_hands_its_games_over_ends_and_begins_anew(up: Cluster, members: Club) -> None:
