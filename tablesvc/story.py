@@ -19,7 +19,7 @@ from tablesvc.engine.state import State
 Texts = tuple[bytes, bytes, bytes]
 """One event's JSON text for blue, red and a watcher, in the order of names.SEATS."""
 
-_RING = 12  # versions; a client that was away for longer is rare enough to have its frames made again
+_RING = 4  # versions, 1.2 KB each; who was away for longer is rare enough to have his frames made again
 _PLACE = {seat: place for place, seat in enumerate(SEATS)}
 
 
