@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos lint format proto metrics env-files operator-files ops-check clean
+.PHONY: help setup play test unit system chaos fuzz secrecy lint format proto metrics env-files operator-files ops-check clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -37,6 +37,12 @@ system: setup ## run the tests of a whole cluster: protocol, browser, faults
 
 chaos: setup ## kill, pause and restart a cluster under load for SECONDS (300), with SEED (1)
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1) $(ARGS)
+
+fuzz: setup ## feed everything that comes from outside with nonsense for SECONDS (60)
+	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(ARGS)
+
+secrecy: setup ## play GAMES (1000) at random and look for secrets in whatever leaves a table
+	$(BIN)/python -m tests.unit.secrecy --games $(or $(GAMES),1000) $(ARGS)
 
 lint: setup ## check style, types and generated files
 	$(BIN)/ruff check .

@@ -105,6 +105,8 @@ class Authenticator:
                 )
             except jwt.InvalidTokenError as error:
                 problem = _problem(error)
+            except (OverflowError, RecursionError):  # times beyond all numbers, claims that nest without end
+                problem = "its claims can't be read"
             else:
                 return payload
         raise _refused(problem)

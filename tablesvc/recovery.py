@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from numbridge.v1 import log_pb2 as pb
+from tablesvc import sanity
 from tablesvc.codec import Damaged, events_of, read_record
 from tablesvc.engine.evolve import evolve
 from tablesvc.engine.state import State
@@ -90,7 +91,9 @@ class Replay:
     def _evolve(state: State | None, record: pb.LogRecord) -> State:
         try:
             for event in events_of(record):
+                sanity.check_event(state, event)
                 state = evolve(state, event)
+                sanity.check_state(state)
         except _NONSENSE as error:
             raise Damaged(f"events that do not follow: {type(error).__name__}") from error
         if state is None:
