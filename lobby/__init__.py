@@ -15,6 +15,7 @@ pools          leases: who owns a room's pool     change_feed    what happens to
 seek_list      numbered deltas for watchers       seating        from match to table to `seated`
 gate           holds matching after Redis is lost sweeper        the safety net
 seat_notices   what workers say about seats       notices        what players are told
+restrictions   what operators have restricted reloading      the rooms file, read again
 rooms          limits, tolerance, settings        stored, keys   what lies in Redis, and where
 lua/           one verb a file                    adapters/      Redis, NATS, table workers, ratings
 """

@@ -7,6 +7,7 @@ from lobby.adapters.redis_presence import RedisPresence
 from lobby.adapters.redis_seeks import RedisSeeks
 from lobby.matching.rules import may_meet
 from lobby.ports import Announcer, Making, Ratings, Tables
+from lobby.restrictions import Restrictions
 from lobby.rooms import LobbyRooms
 from lobby.seat_check import SeatCheck
 from lobby.stored import Person, Summary
@@ -29,6 +30,7 @@ class Company:
         presence: RedisPresence,
         taker: Taker,
         check: SeatCheck,
+        restrictions: Restrictions,
         ratings: Ratings,
         tables: Tables,
         announcer: Announcer,
@@ -38,6 +40,7 @@ class Company:
         self._presence = presence
         self._taker = taker
         self._check = check
+        self._restrictions = restrictions
         self._ratings = ratings
         self._tables = tables
         self._announcer = announcer
@@ -51,6 +54,7 @@ class Company:
         other = old.red if who == old.blue.id else old.blue
         if self._rooms.get(old.room) is None:
             raise Rejected(Reason.NOT_FOUND, "the room of that game has been closed")
+        await self._restrictions.check(who)
         await self._check.free(who)
         if not may_meet(who, await self._ratings.avoids(who), other.id, await self._ratings.avoids(other.id)):
             raise blocked()

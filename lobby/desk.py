@@ -10,6 +10,7 @@ from lobby.matching.seek import BadSeek, Wish, normalise
 from lobby.matching.settle import Coin, colors, settle
 from lobby.metrics import Metrics
 from lobby.ports import Announcer, Ratings
+from lobby.restrictions import Restrictions
 from lobby.rooms import LobbyRoom, LobbyRooms
 from lobby.seat_check import SeatCheck
 from lobby.stored import Person, StoredSeek, wish_of
@@ -34,6 +35,7 @@ class Desk:
         seeks: RedisSeeks,
         taker: Taker,
         check: SeatCheck,
+        restrictions: Restrictions,
         ratings: Ratings,
         announcer: Announcer,
         metrics: Metrics,
@@ -45,6 +47,7 @@ class Desk:
         self._seeks = seeks
         self._taker = taker
         self._check = check
+        self._restrictions = restrictions
         self._ratings = ratings
         self._announcer = announcer
         self._metrics = metrics
@@ -64,7 +67,7 @@ class Desk:
         """Posts a seek, or posts one again that Redis has lost."""
         player = request.player.id
         try:
-            room, wish = self._checked(request)
+            room, wish = await self._checked(request)
         except Rejected:
             # What is wrong with the seek comes last: a full hand and a game under way are judged before it.
             if self._most and await self._others(player, request.wish.room) >= self._most:
@@ -87,10 +90,15 @@ class Desk:
             want=wish.rating,
             avoid=tuple(sorted(await self._ratings.avoids(player))),
         )
-        return await self._put(seek)
+        posted = await self._put(seek)
+        if self._restrictions.muted(player):  # meanwhile
+            await self._restrictions.end_seeks(player)
+        return posted
 
-    def _checked(self, request: lobby_pb2.PostSeekRequest) -> tuple[LobbyRoom, Wish]:
+    async def _checked(self, request: lobby_pb2.PostSeekRequest) -> tuple[LobbyRoom, Wish]:
         room = self._room(request.wish.room, request.player.id)
+        again = request.since > 0  # open before the room was closed, and lost by Redis
+        await self._restrictions.check(request.player.id, None if again else room.id)
         try:
             return room, normalise(wish_of(request.wish, room.limits), room.limits)
         except BadSeek as error:
@@ -150,6 +158,7 @@ class Desk:
         if seek.player == guest:
             raise Rejected(Reason.FORBIDDEN, "that seek is your own; somebody else has to accept it")
         room = self._room(seek.room, guest)
+        await self._restrictions.check(guest)
         await self._check.free(guest)
         rating = await self._ratings.rating(room.variant, guest)
         core = seek.to_core(room.limits)

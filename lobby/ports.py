@@ -43,6 +43,11 @@ class Tables(Protocol):
         """Ends a table that nobody has been told of. One bounded attempt that never raises."""
         ...
 
+    async def end(self, game: str) -> bool:
+        """Ends a running game with result `none`; whether it was over before. One bounded attempt, may be repeated.
+        Raises Rejected: NOT_FOUND, UNAVAILABLE."""
+        ...
+
     async def look(self, game: str) -> Made:
         """Whether the game is there: MADE with a summary, NOT_MADE where its owner knows of none, else UNKNOWN."""
         ...
@@ -77,6 +82,10 @@ class Ratings(Protocol):
 
     def forget_all(self) -> None:
         """Some change was not heard."""
+        ...
+
+    async def restrictions(self) -> tuple[frozenset[str], dict[str, int]]:
+        """Rooms closed for new seeks; players who may not seek, with the end of it in milliseconds."""
         ...
 
     async def finished(self, game: str) -> Summary | None:

@@ -14,6 +14,8 @@ from lobby.desk import Desk
 from lobby.greeting import Greeting, notices_of
 from lobby.metrics import Metrics
 from lobby.pools import Pools
+from lobby.ports import Tables
+from lobby.restrictions import Restrictions
 from lobby.rooms import LobbyRooms
 from numbridge import RELEASE, rpc
 from numbridge.errors import Reason, Rejected, to_proto, unavailable
@@ -43,6 +45,8 @@ class LobbyService(lobby_pb2_grpc.LobbyServicer):
         seats: RedisSeats,
         seating: RedisSeating,
         pools: Pools,
+        tables: Tables,
+        restrictions: Restrictions,
         metrics: Metrics,
     ) -> None:
         self._name = name
@@ -54,17 +58,26 @@ class LobbyService(lobby_pb2_grpc.LobbyServicer):
         self._seats = seats
         self._seating = seating
         self._pools = pools
+        self._tables = tables
+        self._restrictions = restrictions
         self._metrics = metrics
 
     async def GetRooms(self, request: lobby_pb2.GetRoomsRequest, context: Context) -> lobby_pb2.GetRoomsReply:
         """Rooms with what goes on in them."""
-        ids = self._rooms.ids
+        rooms = self._rooms.all
+        ids = [room.id for room in rooms]
         waiting = await _or_abort(context, self._seeks.waiting(ids))
         playing = await _or_abort(context, self._seats.playing(ids))
         return lobby_pb2.GetRoomsReply(
             rooms=[
-                lobby_pb2.RoomNow(id=room.id, room=room.public, waiting=seekers, playing=games)
-                for room, seekers, games in zip(self._rooms.all, waiting, playing, strict=True)
+                lobby_pb2.RoomNow(
+                    id=room.id,
+                    room=room.public,
+                    waiting=seekers,
+                    playing=games,
+                    closed=self._restrictions.closed(room.id),
+                )
+                for room, seekers, games in zip(rooms, waiting, playing, strict=True)
             ]
         )
 
@@ -150,6 +163,14 @@ class LobbyService(lobby_pb2_grpc.LobbyServicer):
         except Rejected as refused:
             return lobby_pb2.SetBlockReply(reject=to_proto(refused))
         return lobby_pb2.SetBlockReply()
+
+    async def EndGame(self, request: lobby_pb2.EndGameRequest, context: Context) -> lobby_pb2.EndGameReply:
+        """Ends a running game."""
+        try:
+            was_over = await self._tables.end(request.game)
+        except Rejected as refused:
+            return lobby_pb2.EndGameReply(reject=to_proto(refused))
+        return lobby_pb2.EndGameReply(was_over=was_over)
 
     async def GetLobby(self, request: lobby_pb2.GetLobbyRequest, context: Context) -> lobby_pb2.GetLobbyReply:
         """For the status screen."""

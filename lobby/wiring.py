@@ -25,6 +25,7 @@ from lobby.metrics import Metrics
 from lobby.pools import Pools
 from lobby.ports import Announcer, Ratings, Tables, Workers
 from lobby.reloading import SWEEP_S, Reloading
+from lobby.restrictions import Restrictions
 from lobby.rooms import LobbyRooms, load_rooms
 from lobby.seat_check import SeatCheck
 from lobby.seat_notices import SeatNotices
@@ -116,6 +117,7 @@ class Parts:
     gate: Gate
     pools: Pools
     reloading: Reloading
+    restrictions: Restrictions
     server: rpc.Server
     tables: Tables
     ratings: Ratings
@@ -163,6 +165,7 @@ class Parts:
             self.routes.refresh()
         if hasattr(self, "pools"):
             self.pools.refresh()
+            self.restrictions.refresh()
         await self.announcer.ask_seats()  # what workers said meanwhile is lost
 
     async def close_nats(self) -> None:
@@ -201,6 +204,7 @@ class Parts:
         self.seating = Seating(
             self.matches, self.tables, self.announcer, metrics, settings.seat_deadline_ms, settings.grace_ms
         )
+        self.restrictions = Restrictions(self.ratings, self.seeks, self.announcer, metrics)
         self.pools = Pools(
             self.nats.jetstream(),
             settings.stream_replicas,
@@ -226,6 +230,7 @@ class Parts:
             settings.strand_ms,
         )
         await self.seat_notices.start()
+        await self.restrictions.start(self.nats)
         await self.gate.look()
         await self.feed.start()
         await self.seating.start()
@@ -233,6 +238,7 @@ class Parts:
         self.tasks.spawn(forever(self.gate.run, _AGAIN_S, "gate"), "gate")
         self.tasks.spawn(forever(self.feed.run, _AGAIN_S, "changes"), "changes")
         self.tasks.spawn(forever(self.seating.run, _AGAIN_S, "seating"), "seating")
+        self.tasks.spawn(forever(self.restrictions.run, _AGAIN_S, "restrictions"), "restrictions")
         self.tasks.spawn(forever(self.pools.run, _AGAIN_S, "pools"), "pools")
         self.tasks.spawn(forever(sweeper.sweep, PAUSE_S, "sweeper"), "sweeper")
         self.tasks.spawn(forever(self.reloading.sweep, SWEEP_S, "homeless_seeks"), "homeless_seeks")
@@ -241,6 +247,7 @@ class Parts:
         """Gives the pools up and ends the loops."""
         await self.leave_pools()
         await self.seat_notices.stop()
+        await self.restrictions.stop()
         await self.tasks.close()
         for room in list(self.matching):
             await self._give_room(room)
@@ -305,6 +312,7 @@ class Parts:
             self.seeks,
             taker,
             check,
+            self.restrictions,
             self.ratings,
             self.announcer,
             self.metrics,
@@ -313,7 +321,15 @@ class Parts:
             settings.one_table,
         )
         company = Company(
-            self.rooms, self.seeks, self.presence, taker, check, self.ratings, self.tables, self.announcer
+            self.rooms,
+            self.seeks,
+            self.presence,
+            taker,
+            check,
+            self.restrictions,
+            self.ratings,
+            self.tables,
+            self.announcer,
         )
         greeting = Greeting(
             self.seeks,
@@ -338,6 +354,8 @@ class Parts:
             self.seats,
             self.matches,
             self.pools,
+            self.tables,
+            self.restrictions,
             self.metrics,
         )
         self.server = rpc.Server(settings, settings.grpc_port, [NAME], self.app.registry)

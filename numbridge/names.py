@@ -7,6 +7,8 @@ core NATS          view.<game>.<seat>          frames for one kind of viewer
                    lobby.seeks.<room>          changes of a room's seek list
                    seats.<shard>, seats.ask    who sits where, and the question
                    archived.<shard>.<game>     the record is in SQL
+                   office.restrictions         what operators have restricted has changed
+                   office.announcements        what an operator says to everybody
 KV                 shards, workers, pools      ownership by lease
 Redis              nb:{lobby}:…                what the lobby's scripts change together
                    nb:board:<variant>          leaderboards
@@ -33,6 +35,8 @@ KV_POOLS = "pools"
 SEATS_ASK = "seats.ask"
 SEATS_ALL = "seats.*"
 ARCHIVED_ALL = "archived.>"
+RESTRICTIONS = "office.restrictions"
+ANNOUNCEMENTS = "office.announcements"
 
 
 def token(text: str) -> str:

@@ -102,6 +102,26 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Deed:
+    """Something that an operator does."""
+
+    at: int
+    actor: str
+    action: str
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """A room closed for new seeks, or a player who may not seek; until then, None: until it is lifted."""
+
+    kind: str
+    subject: str
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Blocks:
     """Whom a player blocks, and who blocks the player."""
 

@@ -10,12 +10,14 @@ from typing import Protocol
 
 from ratings.domain import (
     Blocks,
+    Deed,
     FinishedGame,
     GameHead,
     PlayedGame,
     Profile,
     Ranked,
     Recorded,
+    Restriction,
     Score,
 )
 from ratings.model.rules import Standing
@@ -94,6 +96,23 @@ class People(Protocol):
 
     async def put_block(self, player: str, other: str, blocked: bool, at: int, most: int) -> bool:
         """Blocks or unblocks; False if the player blocks `most` others already."""
+        ...
+
+
+class Office(Protocol):
+    """What operators do; each call raises StoreAway, and `put` StoreRefused."""
+
+    async def put(self, deed: Deed, stands: Restriction | None, lifts: tuple[str, str] | None, most: int) -> int | None:
+        """Writes the deed down with what it restricts or lifts; its number, None if `most` restrictions stand.
+        Not to be repeated: each call is a deed."""
+        ...
+
+    async def deeds(self, before: int | None, limit: int) -> list[tuple[int, Deed]]:
+        """What was done, newest first, with its numbers; those with a lower number than `before`."""
+        ...
+
+    async def standing(self, now: int) -> list[Restriction]:
+        """What stands, by kind and subject."""
         ...
 
 
@@ -185,4 +204,8 @@ class Announcer(Protocol):
 
     async def archived(self, subject: str, game: GameHead, recorded: Recorded) -> None:
         """The game, whose result came on `subject`, is in SQL; what it did to both ratings, if it counted."""
+        ...
+
+    async def restricted(self) -> None:
+        """What operators have restricted has changed."""
         ...

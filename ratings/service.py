@@ -13,9 +13,10 @@ from numbridge.errors import Reason, Rejected, unavailable
 from numbridge.v1 import common_pb2, ratings_pb2, ratings_pb2_grpc
 from ratings.archive import Archive
 from ratings.decode import MAX_ID, MAX_NAME
-from ratings.domain import GameHead, Seated
+from ratings.domain import Deed, GameHead, Seated
 from ratings.metrics import Metrics
 from ratings.model.rules import Standing
+from ratings.office import Desk
 from ratings.ports import People, ResultSource, StoreAway, StoreRefused, StreamAway
 
 log = structlog.get_logger("numbridge.ratings")
@@ -59,9 +60,10 @@ def _answers(
 class RatingsService(ratings_pb2_grpc.RatingsServicer):
     """`numbridge.v1.Ratings`."""
 
-    def __init__(self, archive: Archive, people: People, source: ResultSource, metrics: Metrics) -> None:
+    def __init__(self, archive: Archive, people: People, office: Desk, source: ResultSource, metrics: Metrics) -> None:
         self._archive = archive
         self._people = people
+        self._office = office
         self._source = source
         self._metrics = metrics
 
@@ -169,6 +171,39 @@ class RatingsService(ratings_pb2_grpc.RatingsServicer):
         if not await self._people.put_block(request.player, request.other, request.blocked, now_ms(), most=MAX_BLOCKS):
             raise Rejected(Reason.FORBIDDEN, f"{MAX_BLOCKS} players are blocked already; unblock one first")
         return ratings_pb2.PutBlockReply()
+
+    @_answers
+    async def PutDeed(self, request: ratings_pb2.PutDeedRequest) -> ratings_pb2.PutDeedReply:
+        """Writes down what an operator does."""
+        deed = Deed(now_ms(), request.actor, request.action, request.subject, request.detail)
+        return ratings_pb2.PutDeedReply(id=await self._office.put(deed, request.until))
+
+    @_answers
+    async def ListDeeds(self, request: ratings_pb2.ListDeedsRequest) -> ratings_pb2.ListDeedsReply:
+        """What operators did."""
+        return ratings_pb2.ListDeedsReply(
+            deeds=[
+                ratings_pb2.Deed(
+                    id=number,
+                    at=deed.at,
+                    actor=deed.actor,
+                    action=deed.action,
+                    subject=deed.subject,
+                    detail=deed.detail,
+                )
+                for number, deed in await self._office.deeds(request.before, request.limit)
+            ]
+        )
+
+    @_answers
+    async def ListRestrictions(self, request: ratings_pb2.ListRestrictionsRequest) -> ratings_pb2.ListRestrictionsReply:
+        """What stands now."""
+        return ratings_pb2.ListRestrictionsReply(
+            restrictions=[
+                ratings_pb2.Restriction(kind=one.kind, subject=one.subject, until=one.until or 0)
+                for one in await self._office.standing(now_ms())
+            ]
+        )
 
     @_answers
     async def GetBacklog(self, request: ratings_pb2.GetBacklogRequest) -> ratings_pb2.GetBacklogReply:

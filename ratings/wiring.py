@@ -22,12 +22,14 @@ from ratings.consumer import Consumer
 from ratings.health import StoreHealth
 from ratings.leaderboards import Leaderboards
 from ratings.metrics import Metrics
+from ratings.office import Desk
 from ratings.ports import Ledger, StoreAway
 from ratings.settings import RatingsSettings
 from ratings.store.database import Database
 from ratings.store.ledger import SqlLedger
 from ratings.store.library import SqlLibrary
 from ratings.store.migrating import migrate, pending
+from ratings.store.office import SqlOffice
 from ratings.store.people import SqlPeople
 
 log = structlog.get_logger("numbridge.ratings")
@@ -145,7 +147,8 @@ class _Parts:
 
     async def open_grpc(self) -> None:
         archive = Archive(self.library, self.leaderboards, now_ms)
-        servicer = service.RatingsService(archive, SqlPeople(self.database), self.source, self.metrics)
+        office = Desk(SqlOffice(self.database), NatsAnnouncer(self.nats))
+        servicer = service.RatingsService(archive, SqlPeople(self.database), office, self.source, self.metrics)
         self.server = rpc.Server(self.settings, self.settings.grpc_port, [service.NAME], self.registry)
         ratings_pb2_grpc.add_RatingsServicer_to_server(servicer, self.server.server)
         await self.server.start()

@@ -132,6 +132,15 @@ class RatingsClient:
         self._avoids.clear()
         self._ratings.clear()
 
+    async def restrictions(self) -> tuple[frozenset[str], dict[str, int]]:
+        """Rooms closed for new seeks; players who may not seek, with the end of it."""
+        try:
+            reply = await self._stub.ListRestrictions(ratings_pb2.ListRestrictionsRequest(), timeout=_TIMEOUT_S)
+        except aio.AioRpcError:
+            raise unavailable("the ratings") from None
+        closed = frozenset(one.subject for one in reply.restrictions if one.kind == "room")
+        return closed, {one.subject: one.until for one in reply.restrictions if one.kind == "player"}
+
     async def finished(self, game: str) -> Summary | None:
         """A finished game of the archive."""
         try:

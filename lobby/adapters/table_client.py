@@ -6,7 +6,7 @@ from grpc import StatusCode, aio
 from lobby.ports import Made, Making
 from lobby.stored import Match, Summary
 from numbridge import rpc
-from numbridge.errors import Reason
+from numbridge.errors import Reason, Rejected, unavailable
 from numbridge.routing import Routes
 from numbridge.settings import CommonSettings
 from numbridge.v1 import table_pb2, table_pb2_grpc
@@ -64,6 +64,22 @@ class TableClient:
             await stub.EndTable(table_pb2.EndTableRequest(game=game), timeout=self._timeout)
         except aio.AioRpcError as error:
             log.info("table_not_withdrawn", game=game, error=error.code().name)
+
+    async def end(self, game: str) -> bool:
+        """Ends a running game; whether it was over before. Raises Rejected: NOT_FOUND, UNAVAILABLE."""
+        try:
+            owner = self._routes.owner_of(game)
+        except ValueError:
+            raise Rejected(Reason.NOT_FOUND, "there is no such game") from None
+        if owner is None:
+            raise unavailable("that game's table")
+        try:
+            stub = await self._stub(owner.addr)
+            reply = await stub.EndTable(table_pb2.EndTableRequest(game=game), timeout=self._timeout)
+        except aio.AioRpcError as error:
+            refused = rpc.reason_of(error)
+            raise unavailable("that game's table") if refused.reason is Reason.MOVED else refused from None
+        return reply.was_over
 
     async def look(self, game: str) -> Made:
         """Asks the shard's present owner for the game."""

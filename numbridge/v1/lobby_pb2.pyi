@@ -158,6 +158,7 @@ class RoomNow(_message.Message):
     WAITING_FIELD_NUMBER: _builtins.int
     PLAYING_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
+    CLOSED_FIELD_NUMBER: _builtins.int
     room: _builtins.bytes
     """Required. The room's entry of `GET /api/rooms` without waiting and playing, JSON text."""
     waiting: _builtins.int
@@ -166,6 +167,8 @@ class RoomNow(_message.Message):
     """Games being played."""
     id: _builtins.str
     """Required. Room id."""
+    closed: _builtins.bool
+    """Whether an operator has closed it for new seeks."""
     def __init__(
         self,
         *,
@@ -173,10 +176,11 @@ class RoomNow(_message.Message):
         waiting: _builtins.int = ...,
         playing: _builtins.int = ...,
         id: _builtins.str = ...,
+        closed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "playing", b"playing", "room", b"room", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed", b"closed", "id", b"id", "playing", b"playing", "room", b"room", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -867,6 +871,52 @@ class SetBlockReply(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetBlockReply: _TypeAlias = SetBlockReply  # noqa: Y015
+
+@_typing.final
+class EndGameRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    game: _builtins.str
+    """Required."""
+    def __init__(
+        self,
+        *,
+        game: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndGameRequest: _TypeAlias = EndGameRequest  # noqa: Y015
+
+@_typing.final
+class EndGameReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REJECT_FIELD_NUMBER: _builtins.int
+    WAS_OVER_FIELD_NUMBER: _builtins.int
+    was_over: _builtins.bool
+    """True if the game was over before."""
+    @_builtins.property
+    def reject(self) -> _common_pb2.Reject:
+        """Set when the call was refused."""
+
+    def __init__(
+        self,
+        *,
+        reject: _common_pb2.Reject | None = ...,
+        was_over: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reject", b"reject"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reject", b"reject", "was_over", b"was_over"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndGameReply: _TypeAlias = EndGameReply  # noqa: Y015
 
 @_typing.final
 class GetLobbyRequest(_message.Message):

@@ -89,6 +89,11 @@ class LobbyStub:
                 request_serializer=numbridge_dot_v1_dot_lobby__pb2.SetBlockRequest.SerializeToString,
                 response_deserializer=numbridge_dot_v1_dot_lobby__pb2.SetBlockReply.FromString,
                 _registered_method=True)
+        self.EndGame = channel.unary_unary(
+                '/numbridge.v1.Lobby/EndGame',
+                request_serializer=numbridge_dot_v1_dot_lobby__pb2.EndGameRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_lobby__pb2.EndGameReply.FromString,
+                _registered_method=True)
         self.GetLobby = channel.unary_unary(
                 '/numbridge.v1.Lobby/GetLobby',
                 request_serializer=numbridge_dot_v1_dot_lobby__pb2.GetLobbyRequest.SerializeToString,
@@ -178,6 +183,14 @@ class LobbyServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EndGame(self, request, context):
+        """Ends a running game with result `none`, reason `operator`. Idempotent. `reject` NOT_FOUND, or UNAVAILABLE while
+        nobody serves the game: try again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetLobby(self, request, context):
         """For `numbridge status`.
         """
@@ -242,6 +255,11 @@ def add_LobbyServicer_to_server(servicer, server):
                     servicer.SetBlock,
                     request_deserializer=numbridge_dot_v1_dot_lobby__pb2.SetBlockRequest.FromString,
                     response_serializer=numbridge_dot_v1_dot_lobby__pb2.SetBlockReply.SerializeToString,
+            ),
+            'EndGame': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndGame,
+                    request_deserializer=numbridge_dot_v1_dot_lobby__pb2.EndGameRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_lobby__pb2.EndGameReply.SerializeToString,
             ),
             'GetLobby': grpc.unary_unary_rpc_method_handler(
                     servicer.GetLobby,
@@ -546,6 +564,33 @@ class Lobby:
             '/numbridge.v1.Lobby/SetBlock',
             numbridge_dot_v1_dot_lobby__pb2.SetBlockRequest.SerializeToString,
             numbridge_dot_v1_dot_lobby__pb2.SetBlockReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndGame(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Lobby/EndGame',
+            numbridge_dot_v1_dot_lobby__pb2.EndGameRequest.SerializeToString,
+            numbridge_dot_v1_dot_lobby__pb2.EndGameReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -60,6 +60,10 @@ class LobbyStub:
     """Asks for a rematch of a finished game; both must ask within a minute."""
     SetBlock: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SetBlockRequest, _lobby_pb2.SetBlockReply]
     """Blocks or unblocks a player, at once and for good."""
+    EndGame: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.EndGameRequest, _lobby_pb2.EndGameReply]
+    """Ends a running game with result `none`, reason `operator`. Idempotent. `reject` NOT_FOUND, or UNAVAILABLE while
+    nobody serves the game: try again.
+    """
     GetLobby: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetLobbyRequest, _lobby_pb2.GetLobbyReply]
     """For `numbridge status`."""
 
@@ -92,6 +96,10 @@ class LobbyAsyncStub(LobbyStub):
     """Asks for a rematch of a finished game; both must ask within a minute."""
     SetBlock: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SetBlockRequest, _lobby_pb2.SetBlockReply]  # type: ignore[assignment]
     """Blocks or unblocks a player, at once and for good."""
+    EndGame: _aio.UnaryUnaryMultiCallable[_lobby_pb2.EndGameRequest, _lobby_pb2.EndGameReply]  # type: ignore[assignment]
+    """Ends a running game with result `none`, reason `operator`. Idempotent. `reject` NOT_FOUND, or UNAVAILABLE while
+    nobody serves the game: try again.
+    """
     GetLobby: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetLobbyRequest, _lobby_pb2.GetLobbyReply]  # type: ignore[assignment]
     """For `numbridge status`."""
 
@@ -187,6 +195,16 @@ class LobbyServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.SetBlockReply, _abc.Awaitable[_lobby_pb2.SetBlockReply]]:
         """Blocks or unblocks a player, at once and for good."""
+
+    @_abc_1.abstractmethod
+    def EndGame(
+        self,
+        request: _lobby_pb2.EndGameRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.EndGameReply, _abc.Awaitable[_lobby_pb2.EndGameReply]]:
+        """Ends a running game with result `none`, reason `operator`. Idempotent. `reject` NOT_FOUND, or UNAVAILABLE while
+        nobody serves the game: try again.
+        """
 
     @_abc_1.abstractmethod
     def GetLobby(

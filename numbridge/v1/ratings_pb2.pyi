@@ -579,6 +579,217 @@ class PutBlockReply(_message.Message):
 Global___PutBlockReply: _TypeAlias = PutBlockReply  # noqa: Y015
 
 @_typing.final
+class PutDeedRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACTOR_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    actor: _builtins.str
+    """Required. The operator's player id."""
+    action: _builtins.str
+    """Required. close_room, open_room, mute, unmute, end_game or announce."""
+    subject: _builtins.str
+    """Required, but for announce. The room, player or game."""
+    detail: _builtins.str
+    """Optional. What an operator says about it; the text of an announcement. At most 500 characters."""
+    until: _builtins.int
+    """Required for mute. When it ends, milliseconds since the epoch."""
+    def __init__(
+        self,
+        *,
+        actor: _builtins.str = ...,
+        action: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        detail: _builtins.str = ...,
+        until: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "actor", b"actor", "detail", b"detail", "subject", b"subject", "until", b"until"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutDeedRequest: _TypeAlias = PutDeedRequest  # noqa: Y015
+
+@_typing.final
+class PutDeedReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.int
+    """Required. Its number in the audit."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutDeedReply: _TypeAlias = PutDeedReply  # noqa: Y015
+
+@_typing.final
+class ListDeedsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BEFORE_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    before: _builtins.int
+    """Optional. Only those with a lower number."""
+    limit: _builtins.int
+    """Optional. At most 200; 0 is 50."""
+    def __init__(
+        self,
+        *,
+        before: _builtins.int = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "limit", b"limit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeedsRequest: _TypeAlias = ListDeedsRequest  # noqa: Y015
+
+@_typing.final
+class Deed(_message.Message):
+    """Something that an operator did."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    id: _builtins.int
+    """Required. Its number; later deeds have higher ones."""
+    at: _builtins.int
+    """Required. Milliseconds since the epoch."""
+    actor: _builtins.str
+    """Required. The operator's player id."""
+    action: _builtins.str
+    """Required. As in PutDeedRequest."""
+    subject: _builtins.str
+    """The room, player or game."""
+    detail: _builtins.str
+    """What was said about it."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.int = ...,
+        at: _builtins.int = ...,
+        actor: _builtins.str = ...,
+        action: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        detail: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "actor", b"actor", "at", b"at", "detail", b"detail", "id", b"id", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Deed: _TypeAlias = Deed  # noqa: Y015
+
+@_typing.final
+class ListDeedsReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEEDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def deeds(self) -> _containers.RepeatedCompositeFieldContainer[Global___Deed]:
+        """Newest first."""
+
+    def __init__(
+        self,
+        *,
+        deeds: _abc.Iterable[Global___Deed] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deeds", b"deeds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeedsReply: _TypeAlias = ListDeedsReply  # noqa: Y015
+
+@_typing.final
+class ListRestrictionsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRestrictionsRequest: _TypeAlias = ListRestrictionsRequest  # noqa: Y015
+
+@_typing.final
+class Restriction(_message.Message):
+    """Something that an operator has restricted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """Required. "room" (closed for new seeks) or "player" (may not seek)."""
+    subject: _builtins.str
+    """Required. The room or player."""
+    until: _builtins.int
+    """When it ends, milliseconds since the epoch; 0: when an operator lifts it."""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        until: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "subject", b"subject", "until", b"until"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Restriction: _TypeAlias = Restriction  # noqa: Y015
+
+@_typing.final
+class ListRestrictionsReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESTRICTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def restrictions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Restriction]:
+        """By kind and subject."""
+
+    def __init__(
+        self,
+        *,
+        restrictions: _abc.Iterable[Global___Restriction] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["restrictions", b"restrictions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRestrictionsReply: _TypeAlias = ListRestrictionsReply  # noqa: Y015
+
+@_typing.final
 class GetBacklogRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

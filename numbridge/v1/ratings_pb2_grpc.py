@@ -74,6 +74,21 @@ class RatingsStub:
                 request_serializer=numbridge_dot_v1_dot_ratings__pb2.PutBlockRequest.SerializeToString,
                 response_deserializer=numbridge_dot_v1_dot_ratings__pb2.PutBlockReply.FromString,
                 _registered_method=True)
+        self.PutDeed = channel.unary_unary(
+                '/numbridge.v1.Ratings/PutDeed',
+                request_serializer=numbridge_dot_v1_dot_ratings__pb2.PutDeedRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_ratings__pb2.PutDeedReply.FromString,
+                _registered_method=True)
+        self.ListDeeds = channel.unary_unary(
+                '/numbridge.v1.Ratings/ListDeeds',
+                request_serializer=numbridge_dot_v1_dot_ratings__pb2.ListDeedsRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_ratings__pb2.ListDeedsReply.FromString,
+                _registered_method=True)
+        self.ListRestrictions = channel.unary_unary(
+                '/numbridge.v1.Ratings/ListRestrictions',
+                request_serializer=numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsReply.FromString,
+                _registered_method=True)
         self.GetBacklog = channel.unary_unary(
                 '/numbridge.v1.Ratings/GetBacklog',
                 request_serializer=numbridge_dot_v1_dot_ratings__pb2.GetBacklogRequest.SerializeToString,
@@ -140,6 +155,29 @@ class RatingsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutDeed(self, request, context):
+        """Writes down what an operator does, before it takes effect; closing a room and muting a player stand from then
+        on. Each call is written down, a repeated one again. INVALID_ARGUMENT for an unknown action or a value that
+        cannot be, PERMISSION_DENIED when too many restrictions stand.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDeeds(self, request, context):
+        """What operators did, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRestrictions(self, request, context):
+        """What stands now: rooms that are closed for new seeks, players who may not seek.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetBacklog(self, request, context):
         """For `numbridge status`.
         """
@@ -189,6 +227,21 @@ def add_RatingsServicer_to_server(servicer, server):
                     servicer.PutBlock,
                     request_deserializer=numbridge_dot_v1_dot_ratings__pb2.PutBlockRequest.FromString,
                     response_serializer=numbridge_dot_v1_dot_ratings__pb2.PutBlockReply.SerializeToString,
+            ),
+            'PutDeed': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutDeed,
+                    request_deserializer=numbridge_dot_v1_dot_ratings__pb2.PutDeedRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_ratings__pb2.PutDeedReply.SerializeToString,
+            ),
+            'ListDeeds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeeds,
+                    request_deserializer=numbridge_dot_v1_dot_ratings__pb2.ListDeedsRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_ratings__pb2.ListDeedsReply.SerializeToString,
+            ),
+            'ListRestrictions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRestrictions,
+                    request_deserializer=numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsReply.SerializeToString,
             ),
             'GetBacklog': grpc.unary_unary_rpc_method_handler(
                     servicer.GetBacklog,
@@ -412,6 +465,87 @@ class Ratings:
             '/numbridge.v1.Ratings/PutBlock',
             numbridge_dot_v1_dot_ratings__pb2.PutBlockRequest.SerializeToString,
             numbridge_dot_v1_dot_ratings__pb2.PutBlockReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutDeed(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Ratings/PutDeed',
+            numbridge_dot_v1_dot_ratings__pb2.PutDeedRequest.SerializeToString,
+            numbridge_dot_v1_dot_ratings__pb2.PutDeedReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeeds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Ratings/ListDeeds',
+            numbridge_dot_v1_dot_ratings__pb2.ListDeedsRequest.SerializeToString,
+            numbridge_dot_v1_dot_ratings__pb2.ListDeedsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRestrictions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Ratings/ListRestrictions',
+            numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsRequest.SerializeToString,
+            numbridge_dot_v1_dot_ratings__pb2.ListRestrictionsReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,6 +47,15 @@ class RatingsStub:
     """Blocks, in both directions."""
     PutBlock: _grpc.UnaryUnaryMultiCallable[_ratings_pb2.PutBlockRequest, _ratings_pb2.PutBlockReply]
     """Blocks or unblocks. Idempotent."""
+    PutDeed: _grpc.UnaryUnaryMultiCallable[_ratings_pb2.PutDeedRequest, _ratings_pb2.PutDeedReply]
+    """Writes down what an operator does, before it takes effect; closing a room and muting a player stand from then
+    on. Each call is written down, a repeated one again. INVALID_ARGUMENT for an unknown action or a value that
+    cannot be, PERMISSION_DENIED when too many restrictions stand.
+    """
+    ListDeeds: _grpc.UnaryUnaryMultiCallable[_ratings_pb2.ListDeedsRequest, _ratings_pb2.ListDeedsReply]
+    """What operators did, newest first."""
+    ListRestrictions: _grpc.UnaryUnaryMultiCallable[_ratings_pb2.ListRestrictionsRequest, _ratings_pb2.ListRestrictionsReply]
+    """What stands now: rooms that are closed for new seeks, players who may not seek."""
     GetBacklog: _grpc.UnaryUnaryMultiCallable[_ratings_pb2.GetBacklogRequest, _ratings_pb2.GetBacklogReply]
     """For `numbridge status`."""
 
@@ -69,6 +78,15 @@ class RatingsAsyncStub(RatingsStub):
     """Blocks, in both directions."""
     PutBlock: _aio.UnaryUnaryMultiCallable[_ratings_pb2.PutBlockRequest, _ratings_pb2.PutBlockReply]  # type: ignore[assignment]
     """Blocks or unblocks. Idempotent."""
+    PutDeed: _aio.UnaryUnaryMultiCallable[_ratings_pb2.PutDeedRequest, _ratings_pb2.PutDeedReply]  # type: ignore[assignment]
+    """Writes down what an operator does, before it takes effect; closing a room and muting a player stand from then
+    on. Each call is written down, a repeated one again. INVALID_ARGUMENT for an unknown action or a value that
+    cannot be, PERMISSION_DENIED when too many restrictions stand.
+    """
+    ListDeeds: _aio.UnaryUnaryMultiCallable[_ratings_pb2.ListDeedsRequest, _ratings_pb2.ListDeedsReply]  # type: ignore[assignment]
+    """What operators did, newest first."""
+    ListRestrictions: _aio.UnaryUnaryMultiCallable[_ratings_pb2.ListRestrictionsRequest, _ratings_pb2.ListRestrictionsReply]  # type: ignore[assignment]
+    """What stands now: rooms that are closed for new seeks, players who may not seek."""
     GetBacklog: _aio.UnaryUnaryMultiCallable[_ratings_pb2.GetBacklogRequest, _ratings_pb2.GetBacklogReply]  # type: ignore[assignment]
     """For `numbridge status`."""
 
@@ -136,6 +154,33 @@ class RatingsServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ratings_pb2.PutBlockReply, _abc.Awaitable[_ratings_pb2.PutBlockReply]]:
         """Blocks or unblocks. Idempotent."""
+
+    @_abc_1.abstractmethod
+    def PutDeed(
+        self,
+        request: _ratings_pb2.PutDeedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ratings_pb2.PutDeedReply, _abc.Awaitable[_ratings_pb2.PutDeedReply]]:
+        """Writes down what an operator does, before it takes effect; closing a room and muting a player stand from then
+        on. Each call is written down, a repeated one again. INVALID_ARGUMENT for an unknown action or a value that
+        cannot be, PERMISSION_DENIED when too many restrictions stand.
+        """
+
+    @_abc_1.abstractmethod
+    def ListDeeds(
+        self,
+        request: _ratings_pb2.ListDeedsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ratings_pb2.ListDeedsReply, _abc.Awaitable[_ratings_pb2.ListDeedsReply]]:
+        """What operators did, newest first."""
+
+    @_abc_1.abstractmethod
+    def ListRestrictions(
+        self,
+        request: _ratings_pb2.ListRestrictionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ratings_pb2.ListRestrictionsReply, _abc.Awaitable[_ratings_pb2.ListRestrictionsReply]]:
+        """What stands now: rooms that are closed for new seeks, players who may not seek."""
 
     @_abc_1.abstractmethod
     def GetBacklog(

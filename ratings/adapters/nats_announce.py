@@ -54,3 +54,10 @@ class NatsAnnouncer:
                 await self._client.publish(names.view_subject(game.game, seat), frames.pack([(0, text)]))
         except NatsError as error:
             log.warning("announcement_lost", game=game.game, error=f"{type(error).__name__}: {error}")
+
+    async def restricted(self) -> None:
+        """Says that restrictions have changed; who does not hear it asks by himself after a while."""
+        try:
+            await self._client.publish(names.RESTRICTIONS, b"")
+        except NatsError as error:
+            log.warning("announcement_lost", error=f"{type(error).__name__}: {error}")

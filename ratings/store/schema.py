@@ -135,6 +135,15 @@ audit = Table(
 )
 Index("ix_audit_at", audit.c.at)
 
+# What operators have restricted and not lifted: rooms closed for new seeks, players who may not seek.
+restrictions = Table(
+    "restrictions",
+    metadata,
+    Column("kind", String(16), primary_key=True),
+    Column("subject", _Id, primary_key=True),
+    Column("until", _Ms),  # null: until an operator lifts it
+)
+
 # Messages of the results stream that hold no result.
 set_aside = Table(
     "set_aside",

@@ -222,6 +222,11 @@ class Club:
         await self.nats.publish(names.seats_subject(shard), notice.SerializeToString())
         await self.nats.flush()
 
+    async def restrict(self) -> None:
+        """The ratings service says that operators have restricted something."""
+        await self.nats.publish(names.RESTRICTIONS, b"")
+        await self.nats.flush()
+
     async def kill(self, number: int) -> None:
         """A replica dies without a word: its loops end, its leases stay."""
         parts = self.apps[number].parts

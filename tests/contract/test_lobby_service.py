@@ -200,7 +200,7 @@ async def test_a_seated_player_can_neither_seek_nor_accept_until_the_game_is_ove
 
 async def test_a_game_that_is_just_over_bars_nobody_even_if_its_end_was_not_heard(one: Club) -> None:
     game = await one.play("ada", "bob")
-    one.tables.end(game)
+    one.tables.finish(game)
     assert not (await one.post("ada", seek="s-a")).HasField("reject")
     assert not (await one.accept("bob", "s-a")).HasField("reject")
 

@@ -7,8 +7,9 @@ from typing import Any
 import grpc
 import pytest
 import pytest_asyncio
+from nats.aio.msg import Msg
 
-from numbridge import rpc
+from numbridge import names, rpc
 from numbridge.v1 import ratings_pb2
 from ratings.model.rules import NEWCOMER, apply_game
 from tests.contract.ratings_cluster import Cluster, ratings_cluster
@@ -128,3 +129,27 @@ async def test_players_ratings_games_and_blocks_over_grpc(cluster: Cluster) -> N
         assert (list(bob.blocks), list(bob.blocked_by)) == ([], ["ada"])
         ada = await stub.ListBlocks(ratings_pb2.ListBlocksRequest(player="ada"))
         assert (list(ada.blocks), list(ada.blocked_by)) == (["bob"], [])
+
+
+async def test_an_operators_deed_is_written_down_and_told(cluster: Cluster) -> None:
+    heard: list[bytes] = []
+
+    async def on_word(message: Msg) -> None:
+        heard.append(message.data)
+
+    await cluster.client.subscribe(names.RESTRICTIONS, cb=on_word)
+    await cluster.client.flush()
+    async with cluster.service() as service:
+        deed = ratings_pb2.PutDeedRequest(actor="op", action="close_room", subject="blitz", detail="tea")
+        number = (await service.stub.PutDeed(deed)).id
+        await eventually(lambda: heard == [b""])
+        [standing] = (await service.stub.ListRestrictions(ratings_pb2.ListRestrictionsRequest())).restrictions
+        assert (standing.kind, standing.subject, standing.until) == ("room", "blitz", 0)
+        [found] = (await service.stub.ListDeeds(ratings_pb2.ListDeedsRequest())).deeds
+        assert (found.id, found.actor, found.action, found.subject, found.detail) == (
+            number, "op", "close_room", "blitz", "tea",
+        )  # fmt: skip
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await service.stub.PutDeed(ratings_pb2.PutDeedRequest(actor="op", action="dance", subject="x"))
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "action" in str(refused.value.details())

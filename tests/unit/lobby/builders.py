@@ -11,6 +11,7 @@ from lobby.matching.tolerance import Tolerance
 from lobby.ports import Made, Making
 from lobby.rooms import LobbyRoom, LobbyRooms
 from lobby.stored import Match, Person, Settings, StoredSeek, Summary
+from numbridge.errors import Reason, Rejected, unavailable
 from numbridge.v1 import lobby_pb2
 
 NINE = Limits(Span(22, 34), Span(22, 34), 30, highlight=True, rated=True)
@@ -101,13 +102,21 @@ class FakeTables:
         """The table goes on."""
         self.made[game] = msgspec.structs.replace(self.made[game], status=status, version=version)
 
-    def end(self, game: str) -> None:
+    def finish(self, game: str) -> None:
         """The game is over, and nobody has heard of it."""
         self.change(game, "over", 1_000)
 
     async def withdraw(self, game: str) -> None:
         self.withdrawn.append(game)
-        self.end(game)
+        self.finish(game)
+
+    async def end(self, game: str) -> bool:
+        found = self.made.get(game)
+        if found is None:
+            raise Rejected(Reason.NOT_FOUND, "there is no such game")
+        was_over = found.status == "over"
+        self.change(game, "over", 1_000)
+        return was_over
 
     async def look(self, game: str) -> Made:
         self.looked += 1
@@ -125,6 +134,9 @@ class FakeRatings:
         self.archive: dict[str, Summary] = {}
         self.forgotten: list[str] = []
         self.settling: list[str] = []
+        self.closed: frozenset[str] = frozenset()
+        self.muted: dict[str, int] = {}
+        self.away = False
 
     async def rating(self, variant: str, player: str) -> int:
         return self.ratings.get(player, 1500)
@@ -140,6 +152,11 @@ class FakeRatings:
             self.blocks.add((player, other))
         else:
             self.blocks.discard((player, other))
+
+    async def restrictions(self) -> tuple[frozenset[str], dict[str, int]]:
+        if self.away:
+            raise unavailable("the ratings")
+        return self.closed, dict(self.muted)
 
     async def warm(self, player: str) -> None:
         await self.avoids(player)
