@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos fuzz secrecy lint format proto metrics env-files operator-files ops-check clean
+.PHONY: help setup play test unit system chaos fuzz secrecy bench-engine bench-deal bench-move bench-scale soak lint format proto metrics env-files operator-files ops-check clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -43,6 +43,21 @@ fuzz: setup ## feed everything that comes from outside with nonsense for SECONDS
 
 secrecy: setup ## play GAMES (1000) at random and look for secrets in whatever leaves a table
 	$(BIN)/python -m tests.unit.secrecy --games $(or $(GAMES),1000) $(ARGS)
+
+bench-engine: setup ## what the rules cost a move, against encoding it as JSON
+	$(BIN)/python -m bench.engine $(ARGS)
+
+bench-deal: setup ## what a deal costs, against a textbook search
+	$(BIN)/python -m bench.deal $(ARGS)
+
+bench-move: setup ## where a move's time goes, against the bare way without a game
+	$(BIN)/python -m bench.move --tables 64 $(ARGS)
+
+bench-scale: setup ## how cost grows with games; ARGS='shape', 'sockets' or 'takeover' for other things
+	$(BIN)/python -m bench.scale $(or $(ARGS),games)
+
+soak: setup ## whether anything grows in MINUTES (60) of games
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),60) $(ARGS)
 
 lint: setup ## check style, types and generated files
 	$(BIN)/ruff check .

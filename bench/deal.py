@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from unittest.mock import patch
 
+from bench.conditions import Conditions
 from tablesvc.dealing import dealer
 from tablesvc.dealing.cover import Cover
 from tablesvc.dealing.dealer import deal
@@ -102,6 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=200, help="deals of each setting (default 200)")
     parser.add_argument("--textbook", type=int, default=20, help="deals the textbook way of each (default 20)")
     args = parser.parse_args(argv)
+    conditions = Conditions()
     print(f"{'setting':<18}{'median ms':>10}{'p99':>8}{'max':>8}{'textbook ms':>13}{'ratio':>7}")
     for setting in SETTINGS:
         ours, theirs = [], []
@@ -118,6 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             other = statistics.median(theirs)
             line += f"{other:>13.1f}{other / median:>7.1f}"
         print(line, flush=True)
+    print("\n" + conditions.line())
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from bench.conditions import Conditions
 from tablesvc.dealing.dealer import deal
 from tablesvc.engine.commands import Arrive, Claim, Command, Exchange, Pie, Place
 from tablesvc.engine.decide import decide
@@ -143,6 +144,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=20, help="games of each variant (default 20)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
+    conditions = Conditions()
     print("microseconds a move, median (99th percentile); ratio: decide + evolve + frames / JSON round trip")
     print(f"{'variant':9}{'moves':>6}" + "".join(f"{step:>16}" for step in STEPS) + f"{'ratio json':>12}{'msgspec':>9}")
     for variant, side, blocks, givens, price in VARIANTS:
@@ -157,6 +159,7 @@ def main(argv: list[str] | None = None) -> int:
         cells = "".join(f"{middle[step]:9.1f} ({high[step]:4.0f})" for step in STEPS)
         ratios = [middle["move"] / middle[step] for step in ("json", "msgspec")]
         print(f"{variant:9}{played:6}{cells}{ratios[0]:12.2f}{ratios[1]:9.2f}")
+    print("\n" + conditions.line())
     return 0
 
 

@@ -20,6 +20,7 @@ import aiohttp
 import uvloop
 
 from bench import lean
+from bench.conditions import Conditions
 from bench.lean import Seen
 from numbridge.local_servers import bound, free_port, nats_server
 from tests.helpers.cluster import Cluster, running
@@ -155,15 +156,16 @@ def report(seen: Seen, steps: Mapping[str, float], cpu: Mapping[str, float], tab
     return "\n".join(lines)
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Parses the command line and measures."""
     parser = argparse.ArgumentParser(prog="python -m bench.move", description="Where a move's time goes.")
     parser.add_argument("--tables", type=int, default=1, metavar="N", help="games played at the same time")
     parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="how long to measure")
     parser.add_argument("--sync", default="always", metavar="T", help="sync_interval of the log (always)")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     if not 1 <= args.tables <= 5000 or not 0.5 <= args.seconds <= 600:
         parser.error("--tables must be 1 to 5000, --seconds 0.5 to 600")
+    conditions = Conditions()
     with tempfile.TemporaryDirectory() as folder:
         up = ("--workers", "1", "--gateways", "1", "--no-limits", "--log-sync", args.sync)
         with running(Path(folder) / "data", *up) as cluster:
@@ -171,6 +173,7 @@ def main() -> int:
         print(report(seen, steps, cpu, args.tables, args.seconds), flush=True)
         bare, floor = uvloop.run(measure_floor(Path(folder) / "floor", args.tables, args.seconds, args.sync))
     print("\n" + compare(cpu, floor, seen, bare, args.seconds))
+    print(f"\nsync_interval {args.sync}; {conditions.line()}")
     return 0
 
 

@@ -19,6 +19,7 @@ import nats
 import redis.asyncio
 import uvloop
 
+from bench.conditions import Conditions
 from numbridge import names
 from numbridge.load.crowd import Crowd
 from numbridge.load.tally import Tally
@@ -103,6 +104,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if not 0.1 <= args.minutes <= 24 * 60 or not 1 <= args.games <= 2_000:
         parser.error("--minutes must be 0.1 to 1440, --games 1 to 2000")
+    conditions = Conditions()
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder) / "data", "--workers", "2", "--no-limits") as cluster,
@@ -113,6 +115,7 @@ def main(argv: list[str] | None = None) -> int:
     print(
         f"{args.games} games at once, {tally.games} games played, {len(tally.shown)} moves, errors: {errors}\n\n{table}"
     )
+    print("\n" + conditions.line())
     if grown:
         print("\ngrew: " + ", ".join(grown))
     if args.minutes * 60 < LONG_ENOUGH_S:

@@ -1,0 +1,69 @@
+"""The benchmarks run, play without an error, and compare two things in a run; what they say of speed is not judged."""
+
+import pytest
+
+from bench import deal, engine, move, scale, soak
+
+
+def test_what_the_engine_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert engine.main(["--games", "1"]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said.splitlines()[2:5]] == ["bridge", "blitz", "domains"]
+    assert "cores" in said.splitlines()[-1]
+
+
+def test_what_a_deal_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert deal.main(["--count", "2", "--textbook", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines[1:-2]] == [[str(n), blocks, str(g)] for n, blocks, g in deal.SETTINGS]
+
+
+@pytest.mark.timeout(120)
+def test_where_a_moves_time_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert move.main(["--tables", "2", "--seconds", "0.5", "--sync", "2m"]) == 0
+    rows = {line[:40].strip(): line[40:].split() for line in capsys.readouterr().out.splitlines()}
+    for process in ("table-1", "gateway-1", "nats", "all servers"):
+        cluster, bare, ratio = map(float, rows[process])
+        assert cluster > 0
+        assert bare > 0
+        assert ratio > 0
+    assert float(rows["moves/s"][0]) > 0
+
+
+@pytest.mark.timeout(120)
+def test_how_cost_grows_with_games(capsys: pytest.CaptureFixture[str]) -> None:
+    assert scale.main(["games", "--sizes", "2,6", "--seconds", "0.5"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:3]]
+    assert [row[0] for row in rows] == ["2", "6"]
+    assert all(float(row[1]) > 0 for row in rows)
+
+
+@pytest.mark.timeout(120)
+def test_how_long_a_killed_workers_games_stand_still(capsys: pytest.CaptureFixture[str]) -> None:
+    assert scale.main(["takeover", "--sizes", "8"]) == 0
+    games, stood, first, _, last = map(float, capsys.readouterr().out.splitlines()[1].split())
+    assert 0 < stood <= games == 8
+    assert 0 < first <= last
+
+
+@pytest.mark.timeout(120)
+def test_whether_anything_grows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert soak.main(["--minutes", "0.15", "--games", "4"]) == 0
+    said = capsys.readouterr().out
+    assert "errors: none" in said
+    assert "says nothing of growth" in said
+
+
+def test_soak_tells_growth_from_wandering() -> None:
+    steady = [100.0, 108.0, 101.0, 105.0] * 10
+    rising = [100.0 + 2 * number for number in range(40)]
+    table, grown = soak.judge({"MiB gateway-1": steady, "Redis keys": rising, "few": [1.0] * 20 + [9.0] * 20})
+    assert grown == ["Redis keys"]
+    assert len(table.splitlines()) == 4
+
+
+@pytest.mark.parametrize("sizes", ["", "0", "9,3", "x", "3,3", "99999"])
+def test_sizes_that_are_none_are_refused(sizes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        scale.main(["games", "--sizes", sizes])
+    assert ended.value.code == 2
