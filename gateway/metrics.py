@@ -15,7 +15,7 @@ CODES = tuple(str(reason) for reason in Reason)
 REQUESTS = tuple(kind.__name__ for kind in get_args(fx.Request))
 RETRIES = ("link_lost", "handed_over", "moved", "unavailable")
 RESYNCS = ("missing", "reconnect", "slow_consumer")
-QUEUES = ("outbox_soft", "outbox_hard", "link")
+QUEUES = ("outbox_soft", "outbox_hard", "link", "announcements")
 LIMITS = ("guests", "guests_in_all", "connects", "connects_in_all", "hellos", "seeks", "joins")
 CLOSES = ("slow", "limit", "drain", "silent", "no_hello")
 JOINS = ("state", "events", "archived", "refused")
@@ -26,6 +26,9 @@ CALLS = (
     "none", "/", "/{path}", "/ws", "/metrics", "/healthz", "/readyz", "/api/guests", "/api/rooms", "/api/seeks",
     "/api/players/{player}", "/api/players/{player}/games", "/api/leaderboard/{variant}", "/api/games",
     "/api/games/{game}", "/api/games/{game}/record",
+    "/api/admin/rooms/{room}/close", "/api/admin/rooms/{room}/open", "/api/admin/games/{game}/end",
+    "/api/admin/players/{player}/mute", "/api/admin/players/{player}/unmute", "/api/admin/announcements",
+    "/api/admin/restrictions", "/api/admin/audit",
 )  # fmt: skip
 _TRIPS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 

@@ -106,9 +106,12 @@ class Lobby(Protocol):
     async def block(self, request: lobby_pb2.SetBlockRequest) -> None:
         """Blocks or unblocks. Safe to repeat."""
 
+    async def end_game(self, game: str) -> bool:
+        """Ends a game by an operator's word; whether it was over before. Safe to repeat. Rejected: not_found."""
+
 
 class Ratings(Protocol):
-    """The ratings service. All calls are safe to repeat."""
+    """The ratings service. All calls but `deed` are safe to repeat."""
 
     async def ensure_player(self, claims: Claims) -> None:
         """Makes the player known, or updates the name."""
@@ -121,6 +124,15 @@ class Ratings(Protocol):
 
     async def leaderboard(self, variant: str, limit: int) -> ratings_pb2.GetLeaderboardReply:
         """Rejected: bad_message (no such variant)."""
+
+    async def deed(self, request: ratings_pb2.PutDeedRequest) -> int:
+        """Writes down what an operator does; its number. Rejected: bad_message, forbidden. Not repeated by itself."""
+
+    async def deeds(self, before: int, limit: int) -> ratings_pb2.ListDeedsReply:
+        """What operators did, newest first; those with lower numbers than `before`, unless it is 0."""
+
+    async def restrictions(self) -> ratings_pb2.ListRestrictionsReply:
+        """What operators have restricted."""
 
     async def archived(self, game: str) -> ratings_pb2.GetArchivedReply | None:
         """A finished game; None if it is not in the archive."""
@@ -151,6 +163,12 @@ class Notices(Protocol):
 
     async def seeks(self, room: str, on_delta: Callable[[lobby_pb2.SeekDelta], None]) -> Subscription:
         """Changes of one room's seek list."""
+
+    async def announcements(self, on_text: Callable[[bytes], None]) -> Subscription:
+        """Events that every connection gets, as JSON text."""
+
+    async def announce(self, text: bytes) -> None:
+        """Says such an event to all gateways, this one included. At most once. Rejected: unavailable."""
 
     def on_loss(self, callback: Callable[[], None]) -> None:
         """As Views.on_loss."""

@@ -75,7 +75,21 @@ def room(of: lobby_pb2.RoomNow) -> Body:
     """A room with what goes on in it."""
     body: Body = msgspec.json.decode(of.room)
     body.update(waiting=of.waiting, playing=of.playing)
+    if of.closed:
+        body["closed"] = True
     return body
+
+
+def deed(of: ratings_pb2.Deed) -> Body:
+    """A line of the audit."""
+    return {
+        "audit": str(of.id),
+        "at": of.at,
+        "by": of.actor,
+        "action": of.action,
+        "subject": of.subject,
+        "detail": of.detail,
+    }
 
 
 def profile(of: ratings_pb2.GetPlayerReply) -> Body:

@@ -13,9 +13,11 @@ from gateway.adapters.owners import ClusterOwners
 from gateway.adapters.ratings_client import RatingsClient
 from gateway.adapters.redis_limits import RedisLimits
 from gateway.adapters.table_link import TableLinks
+from gateway.announcements import Announcements
 from gateway.auth import Authenticator, Revoked
 from gateway.backend import Backend
 from gateway.drain import Drain
+from gateway.http.admin import Admin
 from gateway.http.api import Api
 from gateway.http.guard import Guard
 from gateway.http.server import Server
@@ -111,12 +113,17 @@ def build(
 
     keeper = Keeper(metrics, hello_ms=settings.hello_ms, ping_ms=settings.ping_ms, dead_ms=settings.dead_ms)
     app.part("keeper", keeper.start, keeper.stop)
+    announcements = Announcements(behind.notices, lambda: keeper.connections, lambda: metrics.overflow("announcements"))
+    app.part("announcements", announcements.start, announcements.stop)
     metrics.outbox_bytes.set_function(lambda: sum(connection.waiting_bytes for connection in keeper.connections))
 
     guard = Guard(gates, settings.trusted_proxies, metrics)
     door = Door(settings, tokens, backend, hub, keeper, _limits(settings), gates, guard, metrics)
     api = Api(behind.lobby, behind.ratings, tokens, reader, guard, gates, settings.request_ms)
-    server = Server(api, door, Static(settings.web_dir), guard, app.failing, settings.listen_host, settings.request_ms)
+    admin = Admin(door.caller, api.body, behind.lobby, behind.ratings, behind.notices)
+    server = Server(
+        api, admin, door, Static(settings.web_dir), guard, app.failing, settings.listen_host, settings.request_ms
+    )
     app.part("http", lambda: server.start(settings.port, settings.own_port), server.stop)
 
     drain = Drain(server, door, keeper, players)

@@ -53,6 +53,7 @@ Refusable = (
     | pb.ListGamesReply
     | pb.AskRematchReply
     | pb.SetBlockReply
+    | pb.EndGameReply
 )
 
 

@@ -54,5 +54,10 @@ class LobbyClient:
         checked(reply)
         return reply.agreed
 
+    async def end_game(self, game: str) -> bool:
+        reply = await self._calls.safe(self._stub.EndGame, pb.EndGameRequest(game=game))
+        checked(reply)
+        return reply.was_over
+
     async def block(self, request: pb.SetBlockRequest) -> None:
         checked(await self._calls.safe(self._stub.SetBlock, request))

@@ -85,6 +85,16 @@ class Bus:
             raise
         return ended
 
+    async def publish(self, subject: str, data: bytes) -> None:
+        """Says something; it has reached the server when this returns. Raises Rejected (unavailable)."""
+        if not self.connected:  # or it would be said after a reconnect, whenever that is
+            raise unavailable("the message bus")
+        try:
+            await self.client.publish(subject, data)
+            await self.client.flush(int(SETTLE_S))
+        except (NatsError, TimeoutError, OSError) as error:
+            raise unavailable("the message bus") from error
+
     def drop(self, subscription: NatsSubscription) -> None:
         """Ends a subscription in the background."""
         self._tasks.spawn(self._drop(subscription), "unsubscribe")

@@ -40,5 +40,11 @@ class NatsNotices:
     async def seeks(self, room: str, on_delta: Callable[[lobby_pb2.SeekDelta], None]) -> Subscription:
         return await self._bus.subscribe(names.seeks_subject(room), _parsed(lobby_pb2.SeekDelta, on_delta))
 
+    async def announcements(self, on_text: Callable[[bytes], None]) -> Subscription:
+        return await self._bus.subscribe(names.ANNOUNCEMENTS, on_text)
+
+    async def announce(self, text: bytes) -> None:
+        await self._bus.publish(names.ANNOUNCEMENTS, text)
+
     def on_loss(self, callback: Callable[[], None]) -> None:
         self._bus.on_loss(callback)

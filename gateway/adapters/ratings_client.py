@@ -31,6 +31,15 @@ class RatingsClient:
         request = pb.GetLeaderboardRequest(variant=variant, limit=limit)
         return await self._calls.safe(self._stub.GetLeaderboard, request)
 
+    async def deed(self, request: pb.PutDeedRequest) -> int:
+        return (await self._calls.once(self._stub.PutDeed, request)).id
+
+    async def deeds(self, before: int, limit: int) -> pb.ListDeedsReply:
+        return await self._calls.safe(self._stub.ListDeeds, pb.ListDeedsRequest(before=before, limit=limit))
+
+    async def restrictions(self) -> pb.ListRestrictionsReply:
+        return await self._calls.safe(self._stub.ListRestrictions, pb.ListRestrictionsRequest())
+
     async def archived(self, game: str) -> pb.GetArchivedReply | None:
         try:
             return await self._calls.safe(self._stub.GetArchived, pb.GetArchivedRequest(game=game))

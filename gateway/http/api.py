@@ -71,7 +71,7 @@ class Api:
             await self._gates.guests.take(bucket_key(self._guard.address(request)))
         if self._gates.guests_in_all is not None:
             await self._gates.guests_in_all.take(ALL)
-        name = _name(await self._body(request))
+        name = _name(await self.body(request))
         player = ids.new_guest_id()
         shown = name if name is not None else f"Guest {player[-4:]}"
         token = self._tokens.guest(player, shown)
@@ -82,7 +82,7 @@ class Api:
                 raise
         return _json({"token": token, "player": {"id": player, "name": shown}}, status=201)
 
-    async def _body(self, request: web.Request) -> bytes:
+    async def body(self, request: web.Request) -> bytes:
         """The whole body, in time; else 408, and the connection is closed: it has not been read to its end."""
         try:
             async with asyncio.timeout(self._body_s):

@@ -1,20 +1,39 @@
 """The HTTP application and the two ports that it listens on."""
 
+import logging
 import socket as sockets
 from collections.abc import Callable
 
 import structlog
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
+from gateway.http.admin import Admin
 from gateway.http.api import MAX_BODY, Api
 from gateway.http.guard import Guard
 from gateway.http.socket import Door
 from gateway.http.static import Static
+from gateway.metrics import Metrics
 from numbridge import RELEASE
 
 log = structlog.get_logger("numbridge.gateway.http")
 
 BACKLOG = 1024
+
+
+class _Malformed(logging.Filter):
+    """Counts what is no HTTP at all, and leaves it out of the logs: whoever sends such things could fill them."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        super().__init__()
+        self._metrics = metrics
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """False for requests that could not be parsed."""
+        if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
+            self._metrics.http("none", record.exc_info[1].code)
+            return False
+        return True
 
 
 class Server:
@@ -23,18 +42,21 @@ class Server:
     def __init__(
         self,
         api: Api,
+        admin: Admin,
         door: Door,
         static: Static,
         guard: Guard,
         failing: Callable[[], list[str]],
         host: str,
         request_ms: int,
+        metrics: Metrics,
     ) -> None:
         """`failing`: names of the readiness checks that fail now. `request_ms`: how long a request's head may take."""
         self._host = host
         self._failing = failing
         app = web.Application(middlewares=[guard.middleware], client_max_size=MAX_BODY)
         app.add_routes(api.routes())
+        app.add_routes(admin.routes())
         app.add_routes(
             [
                 web.get("/healthz", self._healthz),
@@ -45,9 +67,11 @@ class Server:
                 web.get("/{path:.+}", static.serve),
             ]
         )
+        self._app = app
         self._runner = web.AppRunner(
             app,
             access_log=None,
+            logger=_logger(metrics),
             auto_decompress=False,  # no body of ours needs it, and what is packed may be large
             handle_signals=False,
             max_line_size=8190,
@@ -58,6 +82,10 @@ class Server:
         )
         self._sites: list[web.TCPSite] = []
         self.ports: list[int] = []
+
+    def routes(self) -> list[tuple[str, str]]:
+        """Pattern and method of everything that is served."""
+        return [(resource.canonical, route.method) for resource in self._app.router.resources() for route in resource]
 
     async def start(self, port: int, own_port: int) -> None:
         """Listens. Raises OSError if a port is taken by somebody who does not share it."""
@@ -95,6 +123,14 @@ class Server:
     async def _readyz(self, _request: web.Request) -> web.Response:
         failing = self._failing()
         return web.json_response({"ok": not failing, "failing": failing}, status=503 if failing else 200)
+
+
+def _logger(metrics: Metrics) -> logging.Logger:
+    """One of its own for each server, outside of the tree that lives for ever."""
+    logger = logging.Logger("numbridge.gateway.aiohttp", logging.WARNING)
+    logger.parent = logging.getLogger()
+    logger.addFilter(_Malformed(metrics))
+    return logger
 
 
 async def _nothing(_request: web.Request) -> web.Response:

@@ -130,6 +130,10 @@ class Door:
             return False
         return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
+    async def caller(self, request: web.Request) -> Claims | None:
+        """Who makes an HTTP call; None without a token. Raises Rejected: UNAUTHORIZED, LIMIT."""
+        return await self._bearer(request, self._guard.address(request))
+
     async def _bearer(self, request: web.Request, address: str) -> Claims | None:
         header = request.headers.get("Authorization")
         if header is None:

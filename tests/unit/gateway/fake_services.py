@@ -31,6 +31,7 @@ class Lobby:
         self.greeting = lobby_pb2.GreetReply()
         self.kept = lobby_pb2.KeepGatewayReply(lease_ms=10_000)
         self.playing: list[common_pb2.GameSummary] = []
+        self.over: set[str] = set()
 
     def _said(self, call: str, request: object = None) -> None:
         self.calls.append((call, request))
@@ -96,6 +97,10 @@ class Lobby:
     async def block(self, request: lobby_pb2.SetBlockRequest) -> None:
         self._said("block", request)
 
+    async def end_game(self, game: str) -> bool:
+        self._said("end_game", game)
+        return game in self.over
+
 
 class Ratings:
     """The ratings service."""
@@ -104,6 +109,8 @@ class Ratings:
         self.known: dict[str, str] = {}
         self.archive: dict[str, ratings_pb2.GetArchivedReply] = {}
         self.refusal: Rejected | None = None
+        self.done: list[ratings_pb2.PutDeedRequest] = []
+        self.standing: list[ratings_pb2.Restriction] = []
 
     def _said(self) -> None:
         if self.refusal is not None:
@@ -134,6 +141,26 @@ class Ratings:
             raise Rejected(Reason.BAD_MESSAGE, "no such variant")
         row = ratings_pb2.LeaderboardRow(rank=1, id="p1", name="Ada", rating=1600, deviation=60, games=9)
         return ratings_pb2.GetLeaderboardReply(players=[row][:limit])
+
+    async def deed(self, request: ratings_pb2.PutDeedRequest) -> int:
+        self._said()
+        self.done.append(request)
+        return len(self.done)
+
+    async def deeds(self, before: int, limit: int) -> ratings_pb2.ListDeedsReply:
+        self._said()
+        rows = [
+            ratings_pb2.Deed(
+                id=number, at=5, actor=deed.actor, action=deed.action, subject=deed.subject, detail=deed.detail
+            )
+            for number, deed in enumerate(self.done, 1)
+            if not before or number < before
+        ]
+        return ratings_pb2.ListDeedsReply(deeds=rows[::-1][:limit])
+
+    async def restrictions(self) -> ratings_pb2.ListRestrictionsReply:
+        self._said()
+        return ratings_pb2.ListRestrictionsReply(restrictions=self.standing)
 
     async def archived(self, game: str) -> ratings_pb2.GetArchivedReply | None:
         self._said()

@@ -226,6 +226,8 @@ class Notices:
     def __init__(self) -> None:
         self.players: dict[str, list[Callable[[lobby_pb2.PlayerNotice], None]]] = defaultdict(list)
         self.rooms: dict[str, list[Callable[[lobby_pb2.SeekDelta], None]]] = defaultdict(list)
+        self.everybody: list[Callable[[bytes], None]] = []
+        self.away = False
         self.losses: list[Callable[[], None]] = []
 
     async def player(self, player: str, on_notice: Callable[[lobby_pb2.PlayerNotice], None]) -> Subscription:
@@ -237,6 +239,16 @@ class Notices:
         calls = self.rooms[room]
         calls.append(on_delta)
         return Subscription(lambda: calls.remove(on_delta))
+
+    async def announcements(self, on_text: Callable[[bytes], None]) -> Subscription:
+        self.everybody.append(on_text)
+        return Subscription(lambda: self.everybody.remove(on_text))
+
+    async def announce(self, text: bytes) -> None:
+        if self.away:
+            raise Rejected(Reason.UNAVAILABLE, "the message bus is away")
+        for call in tuple(self.everybody):
+            call(text)
 
     def on_loss(self, callback: Callable[[], None]) -> None:
         self.losses.append(callback)
