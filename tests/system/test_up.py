@@ -7,12 +7,13 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
 
-from tests.helpers.client import Client, Club
+from tests.helpers.client import Client, Club, Refused
 from tests.helpers.client import club as open_club
 from tests.helpers.cluster import Cluster, arguments, command, running
 from tests.helpers.eventually import eventually
@@ -178,6 +179,50 @@ async def _patiently(attempt: Callable[[], object]) -> None:
             return None
 
     await eventually(once, timeout_s=40, every_s=0.2, what="the club goes on")
+
+
+async def test_what_an_operator_does_over_http_takes_effect(up: Cluster, members: Club) -> None:
+    token = command("token", "--player", "op", "--name", "Op", "--admin", "--data", str(up.data)).stdout.strip()
+
+    async def admin(path: str, **body: object) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with members.session.post(f"{up.url}/api/admin/{path}", json=body, headers=headers) as answer:
+            assert answer.status == 200, await answer.text()
+            return dict(await answer.json())
+
+    game, blue, red = await members.seat("blitz")
+    await admin("announcements", text="Tea is ready")
+    for player in (blue, red):
+        assert (await player.wait("announcement"))["text"] == "Tea is ready"
+    assert not (await admin(f"games/{game}/end", why="a test"))["was_over"]
+    for player in (blue, red):
+        over = await player.wait("over", lambda event: event["game"] == game)
+        assert (over["result"], over["reason"]) == ("none", "operator")
+    assert (await admin(f"games/{game}/end"))["was_over"]
+
+    async def refused() -> bool:
+        try:
+            await blue.ask("seek", room="blitz")
+        except Refused as refusal:
+            return refusal.code == "forbidden"
+        return False
+
+    async def taken() -> bool:
+        return bool((await blue.ask("seek", room="blitz"))["seek"])
+
+    await admin("rooms/blitz/close")
+    await _patiently(refused)
+    await admin("rooms/blitz/open")
+    await _patiently(taken)
+    await admin(f"players/{blue.id}/mute", until=int(time.time() * 1000) + 3_600_000)
+    await blue.wait("seek_ended", lambda event: event["reason"] == "muted")
+    await _patiently(refused)
+    await admin(f"players/{blue.id}/unmute")
+    await _patiently(taken)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with members.session.get(f"{up.url}/api/admin/audit", headers=headers) as answer:
+        done = [deed["action"] for deed in reversed((await answer.json())["deeds"])]
+    assert done == ["announce", "end_game", "end_game", "close_room", "open_room", "mute", "unmute"]
 
 
 async def test_a_hangup_signal_has_the_rooms_file_read_again(up: Cluster, members: Club) -> None:
