@@ -15,6 +15,7 @@ MAX_FRAME_BYTES = 4096
 MAX_REF_CHARS = 64
 MAX_ID_CHARS = 64
 MAX_NAME_CHARS = 32
+MAX_PROBLEM_CHARS = 160  # of a refusal's words that may be the client's own
 MAX_DEPTH = 16  # no message of the protocol nests deeper than 3
 SUBPROTOCOL = "numbridge.v1"
 
@@ -256,9 +257,9 @@ def decode_client(data: bytes | str) -> ClientMessage:
     try:
         message = _decoder.decode(raw)
     except msgspec.ValidationError as error:
-        raise BadMessage(f"malformed message: {error}", _ref_of(raw)) from None
+        raise BadMessage(f"malformed message: {_short(error)}", _ref_of(raw)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadMessage(f"not a JSON object: {error}") from None
+        raise BadMessage(f"not a JSON object: {_short(error)}") from None
     if message.ref is not None and len(message.ref) > MAX_REF_CHARS:
         raise BadMessage(f"`ref` has {len(message.ref)} characters; the limit is {MAX_REF_CHARS}")
     for name in _IDS:
@@ -268,6 +269,12 @@ def decode_client(data: bytes | str) -> ClientMessage:
     if isinstance(message, Play):
         _check_play(message)
     return message
+
+
+def _short(error: Exception) -> str:
+    """What is wrong, without all that was sent: it may quote the message."""
+    text = str(error)
+    return text if len(text) <= MAX_PROBLEM_CHARS else f"{text[:MAX_PROBLEM_CHARS]}…"
 
 
 def _check_play(message: Play) -> None:

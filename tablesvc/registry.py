@@ -7,7 +7,7 @@ from numbridge.clock import monotonic
 from numbridge.errors import Rejected, moved
 from numbridge.ids import shard_of
 from tablesvc.metrics import Metrics
-from tablesvc.shard import NO_GAME, Shard
+from tablesvc.shard import Shard, no_game
 from tablesvc.table import Table
 from tablesvc.works import KIND, Ask, Outcome, Work
 
@@ -25,7 +25,7 @@ class Registry:
         try:
             number = shard_of(game, self.count)
         except ValueError:
-            raise NO_GAME from None
+            raise no_game() from None
         shard = self.shards.get(number)
         if shard is None or shard.gone:
             raise moved()
@@ -54,7 +54,7 @@ class Registry:
         self.submit(game, Work(ask, reply))
         outcome = await future
         if isinstance(outcome, Rejected):
-            raise outcome
+            raise outcome.with_traceback(None)  # it may be raised again and again, and would keep every way it went
         return outcome
 
     def tables(self) -> Iterator[Table]:

@@ -24,7 +24,11 @@ from tablesvc.world import World
 log = structlog.get_logger("numbridge.tablesvc.shard")
 
 OUT_OF_ORDER = Rejected(Reason.INTERNAL, "this table is out of order; the operator has been told")
-NO_GAME = Rejected(Reason.NOT_FOUND, "there is no such game at this worker")
+
+
+def no_game() -> Rejected:
+    """The refusal where there is no such game; a fresh one, for a raised one keeps every place that it went through."""
+    return Rejected(Reason.NOT_FOUND, "there is no such game at this worker")
 
 
 class Phase(Enum):
@@ -96,7 +100,7 @@ class Shard:
         elif game in self.damaged:
             self._refuse(work, OUT_OF_ORDER)
         elif self.phase is not Phase.OPENING:
-            self._refuse(work, moved() if self.gone or self.phase is Phase.CLOSING else NO_GAME)
+            self._refuse(work, moved() if self.gone or self.phase is Phase.CLOSING else no_game())
         elif self._held_count >= self._world.settings.opening_limit:
             self._world.metrics.dropped("opening")
             self._refuse(work, unavailable("the table"))
@@ -150,7 +154,7 @@ class Shard:
         """Drops a game that is done with."""
         table = self.tables.pop(game, None)
         if table is not None:
-            table.close(NO_GAME)
+            table.close(no_game())
 
     def opened(self) -> None:
         """Every table is there: who still waits asks for a game that does not exist."""

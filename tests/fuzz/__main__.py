@@ -36,7 +36,8 @@ def main() -> int:
         )
         found += len(outcome.findings)
         for finding in outcome.findings:
-            print(f"  {_keep(name, finding.data)}\n{finding.what}", file=sys.stderr)
+            where = _keep(name, finding.data) if finding.data else "no single input"
+            print(f"  {where}\n{finding.what}", file=sys.stderr)
         if args.keep:
             _grow(name, outcome, len(known))
     return 1 if found else 0

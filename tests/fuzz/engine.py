@@ -179,7 +179,7 @@ class Fuzzer:
             self._found(data, "a hang")
             return
         except Exception:  # noqa: BLE001 - whatever it is: that is what is looked for
-            self._found(data, traceback.format_exc(limit=-4))
+            self._found(data, traceback.format_exc(limit=-6))
             return
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -202,6 +202,9 @@ def _hang(_number: int, _frame: FrameType | None) -> None:
 
 
 def _memory_kb() -> int:
-    """What the process holds at its most; Python gives little back, so growth shows here."""
+    """What the process holds now; where the system does not say, what it held at its most."""
     gc.collect()
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize() // 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
