@@ -25,7 +25,7 @@ STATUSES = tuple(
 CALLS = (
     "none", "/", "/{path}", "/ws", "/metrics", "/healthz", "/readyz", "/api/guests", "/api/rooms", "/api/seeks",
     "/api/players/{player}", "/api/players/{player}/games", "/api/leaderboard/{variant}", "/api/games",
-    "/api/games/{game}", "/api/games/{game}/record",
+    "/api/games/{game}", "/api/games/{game}/record", "/api/openapi.json",
     "/api/admin/rooms/{room}/close", "/api/admin/rooms/{room}/open", "/api/admin/games/{game}/end",
     "/api/admin/players/{player}/mute", "/api/admin/players/{player}/unmute", "/api/admin/announcements",
     "/api/admin/restrictions", "/api/admin/audit",

@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 
 from gateway import shapes
-from gateway.http import errors
+from gateway.http import description, errors
 from gateway.http.guard import Guard
 from gateway.limits.digest import bucket_key
 from gateway.limits.gates import ALL, Gates
@@ -63,6 +63,7 @@ class Api:
             web.get("/api/games", self.games),
             web.get("/api/games/{game}", self.game),
             web.get("/api/games/{game}/record", self.record),
+            web.get(description.PATH, self.describe),
         ]
 
     async def guests(self, request: web.Request) -> web.Response:
@@ -136,6 +137,10 @@ class Api:
     async def game(self, request: web.Request) -> web.Response:
         """A game as a spectator sees it."""
         return _raw(await self._reader.public_view(_path_id(request, "game")))
+
+    async def describe(self, _request: web.Request) -> web.Response:
+        """What calls there are."""
+        return _raw(description.DESCRIPTION)
 
     async def record(self, request: web.Request) -> web.Response:
         """A finished game's record."""

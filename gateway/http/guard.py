@@ -57,6 +57,10 @@ class Guard:
             address = candidate
         return address
 
+    def malformed(self, status: int) -> None:
+        """A request that is no HTTP at all was answered so."""
+        self._metrics.http("none", status)
+
     def proxied(self, request: web.Request) -> bool:
         """Whether a proxy of ours stands between us and the client."""
         return self._trusts(request.remote or "")

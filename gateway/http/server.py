@@ -13,7 +13,6 @@ from gateway.http.api import MAX_BODY, Api
 from gateway.http.guard import Guard
 from gateway.http.socket import Door
 from gateway.http.static import Static
-from gateway.metrics import Metrics
 from numbridge import RELEASE
 
 log = structlog.get_logger("numbridge.gateway.http")
@@ -24,14 +23,14 @@ BACKLOG = 1024
 class _Malformed(logging.Filter):
     """Counts what is no HTTP at all, and leaves it out of the logs: whoever sends such things could fill them."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, guard: Guard) -> None:
         super().__init__()
-        self._metrics = metrics
+        self._guard = guard
 
     def filter(self, record: logging.LogRecord) -> bool:
         """False for requests that could not be parsed."""
         if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
-            self._metrics.http("none", record.exc_info[1].code)
+            self._guard.malformed(record.exc_info[1].code)
             return False
         return True
 
@@ -49,7 +48,6 @@ class Server:
         failing: Callable[[], list[str]],
         host: str,
         request_ms: int,
-        metrics: Metrics,
     ) -> None:
         """`failing`: names of the readiness checks that fail now. `request_ms`: how long a request's head may take."""
         self._host = host
@@ -71,7 +69,7 @@ class Server:
         self._runner = web.AppRunner(
             app,
             access_log=None,
-            logger=_logger(metrics),
+            logger=_logger(guard),
             auto_decompress=False,  # no body of ours needs it, and what is packed may be large
             handle_signals=False,
             max_line_size=8190,
@@ -125,11 +123,11 @@ class Server:
         return web.json_response({"ok": not failing, "failing": failing}, status=503 if failing else 200)
 
 
-def _logger(metrics: Metrics) -> logging.Logger:
+def _logger(guard: Guard) -> logging.Logger:
     """One of its own for each server, outside of the tree that lives for ever."""
     logger = logging.Logger("numbridge.gateway.aiohttp", logging.WARNING)
     logger.parent = logging.getLogger()
-    logger.addFilter(_Malformed(metrics))
+    logger.addFilter(_Malformed(guard))
     return logger
 
 

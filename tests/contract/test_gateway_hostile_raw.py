@@ -103,7 +103,7 @@ def masked(first: int, payload: bytes) -> bytes:
 # --- HTTP --------------------------------------------------------------------------------------------------------
 
 
-async def test_header_bombs_are_refused() -> None:
+async def test_header_bombs_are_refused(caplog: pytest.LogCaptureFixture) -> None:
     async with a_game() as (world, _, ada, bob):
         for bomb in (
             b"GET /api/rooms HTTP/1.1\r\nHost: x\r\n" + b"X-A: " + b"a" * 20_000 + b"\r\n\r\n",
@@ -113,6 +113,8 @@ async def test_header_bombs_are_refused() -> None:
             async with line(world) as raw:
                 await raw.say(bomb)
                 assert await raw.status() in (400, 0)
+        assert world.metric("numbridge_gateway_http_requests_total", call="none", status="400") == 3
+        assert not caplog.records, "the logs are not a stranger's to fill"
         await goes_on(ada, bob)
 
 
