@@ -1,4 +1,5 @@
 // The whole client: language, session, header, and which page the address names.
+import { banner } from "./banner.js";
 import { fill, h } from "./dom.js";
 import { createHeader } from "./header.js";
 import * as i18n from "./i18n.js";
@@ -86,6 +87,9 @@ async function start() {
   session.on("seated", seated);
   session.on("event", (event) => {
     if (event.ev === "seating_failed") notice(i18n.t("error.unavailable"), "bad");
+    // Seeks that the player has ended himself, or that led to a game, need no words.
+    else if (event.ev === "seek_ended" && i18n.has(`ended.${event.reason}`)) notice(i18n.t(`ended.${event.reason}`), "bad");
+    else if (event.ev === "announcement") banner(event);
   });
   addEventListener("hashchange", open);
   open();

@@ -1,5 +1,6 @@
 // Errors and endings in words.
 import { has, lang, t } from "./i18n.js";
+import { said } from "./said.js";
 import { LOST } from "./socket.js";
 
 /** @param {any} error a ProtocolError or ApiError */
@@ -7,10 +8,12 @@ export function reasonOf(error) {
   const code = error?.code ?? "internal";
   if (code === LOST) return t("error.unavailable");
   if (code === "limit" && error.retryMs) return t("error.limit_for", { n: Math.ceil(error.retryMs / 1000) });
-  const key = has(`error.${code}`) ? `error.${code}` : "error.internal";
-  // the server's own sentences name the rule or the limit, in English
-  const detail = lang() === "en" && ["illegal", "bad_seek", "forbidden"].includes(code) ? error.message : "";
-  return detail ? `${detail[0].toUpperCase()}${detail.slice(1)}` : t(key);
+  if (["illegal", "bad_seek", "forbidden"].includes(code) && error.message) {
+    const known = said(error.message);
+    if (known) return t(known.key, known.params);
+    if (lang() === "en") return `${error.message[0].toUpperCase()}${error.message.slice(1)}`;
+  }
+  return t(has(`error.${code}`) ? `error.${code}` : "error.internal");
 }
 
 /**
