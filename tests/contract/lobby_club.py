@@ -130,15 +130,24 @@ class Club:
         return self.stubs[0]
 
     async def post(
-        self, player: str, room: str = "bridge", *, seek: str = "", via: int = 0, gateway: str = GATEWAY, **fields: Any
+        self,
+        player: str,
+        room: str = "bridge",
+        *,
+        seek: str = "",
+        via: int = 0,
+        gateway: str = GATEWAY,
+        since: int = 0,
+        **fields: Any,
     ) -> lobby_pb2.PostSeekReply:
-        """Posts a seek."""
+        """Posts a seek; `since`: again, for Redis has lost it."""
         return await self.stubs[via].PostSeek(
             lobby_pb2.PostSeekRequest(
                 seek=seek or f"auto-{next(self._names)}",
                 player=common_pb2.Player(id=player, name=player.title()),
                 gateway=gateway,
                 wish=wish(room, **fields),
+                since=since,
             )
         )
 
