@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos fuzz secrecy bench-engine bench-deal bench-move bench-scale soak lint format proto metrics env-files operator-files ops-check clean
+.PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-scale soak lint format proto metrics env-files operator-files ops-check clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -58,6 +58,15 @@ bench-scale: setup ## how cost grows with games; ARGS='shape', 'sockets' or 'tak
 
 soak: setup ## whether anything grows in MINUTES (60) of games
 	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),60) $(ARGS)
+
+audit: setup ## ask the package index for known vulnerabilities of what is locked
+	$(BIN)/python -m supply audit --all $(ARGS)
+
+licences: setup ## list under what terms each release in the image comes
+	@$(BIN)/python -m supply licences $(ARGS)
+
+sbom: setup ## print the image's bill of materials, CycloneDX
+	@$(BIN)/python -m supply sbom $(ARGS)
 
 lint: setup ## check style, types and generated files
 	$(BIN)/ruff check .
