@@ -125,9 +125,17 @@ async def subscribe_directly(client: Client, subject: str, on_message: Callable[
 
 async def ensure_streams(js: JetStreamContext, replicas: int) -> None:
     """Makes TABLES and RESULTS if they are not there; existing ones are left as the operator set them."""
+    for config in stream_configs(replicas):
+        await _ensure(js, config)
+
+
+def stream_configs(replicas: int) -> tuple[StreamConfig, StreamConfig]:
+    """TABLES and RESULTS as the promises need them."""
     # No age limit: adjourned games stay. A full stream refuses appends and drops nothing.
-    await _ensure(js, _config(names.TABLES, names.TABLES_SUBJECTS, RetentionPolicy.LIMITS, replicas))
-    await _ensure(js, _config(names.RESULTS, names.RESULTS_SUBJECTS, RetentionPolicy.WORK_QUEUE, replicas))
+    return (
+        _config(names.TABLES, names.TABLES_SUBJECTS, RetentionPolicy.LIMITS, replicas),
+        _config(names.RESULTS, names.RESULTS_SUBJECTS, RetentionPolicy.WORK_QUEUE, replicas),
+    )
 
 
 def _config(name: str, subjects: str, retention: RetentionPolicy, replicas: int) -> StreamConfig:

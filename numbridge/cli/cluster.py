@@ -34,10 +34,15 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def locate(data: Path | None) -> ClientSettings:
-    """Settings to reach the cluster. Raises UsageError if none runs in the folder, or settings are wrong."""
+def named() -> bool:
+    """Whether variables name the cluster's servers."""
+    return any(os.environ.get(name) for name in _NAMED)
+
+
+def environment(data: Path | None) -> dict[str, str]:
+    """Variables that lead to the cluster. Raises UsageError if none runs in the folder that is meant."""
     env = dict(os.environ)
-    if data is not None or not any(env.get(name) for name in _NAMED):
+    if data is not None or not named():
         folder = DataDir(data or default_root())
         info = folder.running()
         if info is None:
@@ -50,8 +55,16 @@ def locate(data: Path | None) -> ClientSettings:
             "NUMBRIDGE_REDIS_URL": info.redis_url,
             "NUMBRIDGE_LOBBY_ADDR": info.lobby_addr,
             "NUMBRIDGE_RATINGS_ADDR": info.ratings_addr,
+            "NUMBRIDGE_DATABASE_URL": info.database_url,
         }
+        if not env.get("NUMBRIDGE_TOKEN_KEY"):
+            env["NUMBRIDGE_TOKEN_KEY_FILE"] = info.token_key_file
+    return env
+
+
+def locate(data: Path | None) -> ClientSettings:
+    """Settings to reach the cluster. Raises UsageError if none runs in the folder, or settings are wrong."""
     try:
-        return ClientSettings.load(env)
+        return ClientSettings.load(environment(data))
     except SettingsError as error:
         raise UsageError("; ".join(error.problems)) from None

@@ -31,13 +31,25 @@ class Inside:
     js: JetStreamContext
     routes: Routes
 
+    @property
+    def server(self) -> str:
+        """Version of the NATS server that answers, as 2.11.3."""
+        version = self.client.connected_server_version
+        return f"{version.major}.{version.minor}.{version.patch}"
+
 
 @asynccontextmanager
 async def visit(settings: ClientSettings) -> AsyncIterator[Inside]:
     """Connects, reads the shard map, and leaves again. Raises CheckFailed if NATS can't be reached."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))  # what fails is said by the command
+    opened: list[Routes] = []
+
+    async def back() -> None:
+        for routes in opened:
+            routes.refresh()
+
     try:
-        client = await nats_io.connect(settings)
+        client = await nats_io.connect(settings, on_reconnect=back)
     except (OSError, TimeoutError, nats.errors.Error) as error:
         raise CheckFailed(f"NATS can't be reached at {_shown(settings.nats_url)}: {_said(error)}") from None
     try:
@@ -45,6 +57,7 @@ async def visit(settings: ClientSettings) -> AsyncIterator[Inside]:
         try:
             routes = await Routes.open(js, settings.shards, settings.stream_replicas)
             await routes.start()
+            opened.append(routes)
         except (TimeoutError, nats.errors.Error, nats.js.errors.Error) as error:
             raise CheckFailed(f"JetStream at {_shown(settings.nats_url)} does not answer: {_said(error)}") from None
         try:

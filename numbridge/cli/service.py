@@ -34,14 +34,14 @@ def run(args: argparse.Namespace) -> int:
     """Runs the service; it exits the process itself."""
     package = PACKAGES[args.command]
     if (verb := getattr(args, "verb", None)) is not None:
-        _point_at(args.data)
+        point_at_database(args.data)
         code: int = import_module(f"{package}.{verb}").main()
         return code
     import_module(f"{package}.main").main()
     return DONE
 
 
-def _point_at(data: Path | None) -> None:
+def point_at_database(data: Path | None) -> None:
     """Names the database of a cluster on this machine, up or not, unless NUMBRIDGE_DATABASE_URL names another."""
     if data is None and os.environ.get("NUMBRIDGE_DATABASE_URL"):
         return

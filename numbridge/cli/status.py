@@ -1,168 +1,81 @@
-"""`numbridge status`: workers, shards, games, seeks and lag, on one screen."""
+"""`numbridge status`: workers, shards, games, moves, seeks, lag and versions on one screen, once or live."""
 
 import argparse
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
 from numbridge.cli.cluster import ClientSettings, add_data_option, locate
 from numbridge.cli.errors import DONE, FAILED
 from numbridge.cli.main import COMMANDS, Subparsers
 
 if TYPE_CHECKING:
-    from numbridge.cli.inside import Inside
-    from numbridge.routing import WorkerEntry
+    from numbridge.cli.inspection import Shown
 
-Shown = dict[str, Any]
+_RATE_S = 0.5  # moves are counted for so long before the one screen is shown
+_WATCH_S = 2.0
+_CLEAR = "\x1b[H\x1b[J"
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """See the protocol, section 3."""
     parser = subparsers.add_parser("status", help=COMMANDS["status"].help, description=COMMANDS["status"].help)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="one JSON object; with --watch one a line")
+    parser.add_argument("--watch", action="store_true", help=f"again every {_WATCH_S:g} s, until Ctrl-C")
     add_data_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints it; 1 if a part of the cluster does not answer."""
-    found = asyncio.run(collect(locate(args.data)))
-    print(json.dumps(found, indent=1) if args.json else screen(found))
+    """Prints it; 1 if a part of the cluster does not answer. Watching ends with 0, by Ctrl-C."""
+    settings = locate(args.data)
+    if args.watch:
+        try:
+            asyncio.run(_watch(settings, args.json))
+        except KeyboardInterrupt:
+            if sys.stdout.isatty():
+                print()
+        return DONE
+    found = asyncio.run(_once(settings))
+    _print(json.dumps(found, indent=1) if args.json else _screen(found))
     return DONE if found["complete"] else FAILED
 
 
-async def collect(settings: ClientSettings) -> Shown:
-    """Everything the status shows. Raises CheckFailed if NATS can't be reached.
-
-    `complete` is false where a worker, the lobby or the ratings service did not answer, or shards have no owner.
-    """
+async def _once(settings: ClientSettings) -> "Shown":
     from numbridge.cli.inside import visit
+    from numbridge.cli.inspection import Inspection
 
     async with visit(settings) as inside:
-        entries = sorted(inside.routes.workers(), key=lambda entry: entry.name)
-        workers, lobby, ratings = await asyncio.gather(
-            asyncio.gather(*(_worker(settings, entry) for entry in entries)), _lobby(settings), _ratings(settings)
-        )
-        served = sum(len(shards) for shards in inside.routes.shards_by_worker().values())
-        streams = await _streams(inside)
-    answering = [worker for worker in workers if worker["answers"]]
-
-    def total(key: str) -> int:
-        return sum(worker[key] for worker in answering)
-
-    return {
-        "complete": len(answering) == len(workers) > 0 and None not in (lobby, ratings) and served == settings.shards,
-        "workers": workers,
-        "shards": {"all": settings.shards, "served": served},
-        "games": {"playing": total("playing"), "adjourned": total("adjourned")},
-        "seeks": lobby and lobby["seeks"],
-        "lag": {
-            "results_waiting": ratings and ratings["waiting"],
-            "unconfirmed": total("unconfirmed"),
-            "p99_us": max((worker["p99_us"] for worker in answering), default=0),
-        },
-        "lobby": lobby,
-        "ratings": ratings,
-        "streams": streams,
-    }
+        inspection = Inspection(inside)
+        await inspection.look()
+        await asyncio.sleep(_RATE_S)
+        return await inspection.look()
 
 
-async def _worker(settings: ClientSettings, entry: "WorkerEntry") -> Shown:
-    from numbridge.cli.inside import CALL_S, answer_of, calling
-    from numbridge.v1.table_pb2 import GetWorkerRequest
-    from numbridge.v1.table_pb2_grpc import TablesStub
+async def _watch(settings: ClientSettings, as_json: bool) -> None:
+    """Until it is cancelled. A part that is away is shown as that; NATS itself is waited for."""
+    from numbridge.cli.inside import visit
+    from numbridge.cli.inspection import Inspection
 
-    shown: Shown = {"worker": entry.name, "addr": entry.addr, "draining": entry.draining}
-    async with calling(settings, entry.addr) as channel:
-        reply = await answer_of(TablesStub(channel).GetWorker(GetWorkerRequest(), timeout=CALL_S))
-    if reply is None:
-        return shown | {"answers": False}
-    return shown | {
-        "answers": True,
-        "draining": reply.draining,
-        "shards": reply.shards,
-        "playing": reply.playing,
-        "adjourned": reply.adjourned,
-        "unconfirmed": reply.unconfirmed,
-        "moves": reply.moves,
-        "p99_us": reply.p99_us,
-        "release": reply.release,
-    }
+    async with visit(settings) as inside:
+        inspection = Inspection(inside)
+        await inspection.look()
+        while True:
+            await asyncio.sleep(_WATCH_S)
+            found = await inspection.look()
+            _print(json.dumps(found, separators=(",", ":")) if as_json else _live(_screen(found)))
 
 
-async def _lobby(settings: ClientSettings) -> Shown | None:
-    from numbridge.cli.inside import CALL_S, answer_of, calling
-    from numbridge.v1.lobby_pb2 import GetLobbyRequest
-    from numbridge.v1.lobby_pb2_grpc import LobbyStub
+def _screen(found: "Shown") -> str:
+    from numbridge.cli.screen import screen
 
-    async with calling(settings, settings.lobby_addr) as channel:
-        reply = await answer_of(LobbyStub(channel).GetLobby(GetLobbyRequest(), timeout=CALL_S))
-    if reply is None:
-        return None
-    return {
-        "lobby": reply.lobby,
-        "pools": list(reply.pools),
-        "seeks": reply.seeks,
-        "seating": reply.seating,
-        "playing": reply.playing,
-        "release": reply.release,
-    }
+    return screen(found)
 
 
-async def _ratings(settings: ClientSettings) -> Shown | None:
-    from numbridge.cli.inside import CALL_S, answer_of, calling
-    from numbridge.v1.ratings_pb2 import GetBacklogRequest
-    from numbridge.v1.ratings_pb2_grpc import RatingsStub
-
-    async with calling(settings, settings.ratings_addr) as channel:
-        reply = await answer_of(RatingsStub(channel).GetBacklog(GetBacklogRequest(), timeout=CALL_S))
-    if reply is None:
-        return None
-    return {"waiting": reply.waiting, "done": reply.done, "release": reply.release}
+def _live(text: str) -> str:
+    """Over the last one on a terminal, after it elsewhere."""
+    return _CLEAR + text if sys.stdout.isatty() else text + "\n"
 
 
-async def _streams(inside: "Inside") -> Shown:
-    """Messages and bytes of the two logs; null where a stream is not there yet."""
-    import nats.errors
-    import nats.js.errors
-
-    from numbridge import names
-
-    found: Shown = {}
-    for name in (names.TABLES, names.RESULTS):
-        try:
-            state = (await inside.js.stream_info(name)).state
-            found[name] = {"messages": state.messages, "bytes": state.bytes}
-        except (nats.js.errors.Error, nats.errors.Error, TimeoutError):
-            found[name] = None
-    return found
-
-
-_COLUMNS = ("worker", "addr", "shards", "playing", "adjourned", "unconfirmed", "moves", "p99", "state")
-
-
-def screen(found: Shown) -> str:
-    """The status for eyes."""
-    rows: list[tuple[str, ...]] = [_COLUMNS]
-    for worker in found["workers"]:
-        numbers = ["?"] * 6
-        state = "does not answer"
-        if worker["answers"]:
-            numbers = [*(str(worker[key]) for key in _COLUMNS[2:7]), f"{worker['p99_us'] / 1000:.1f} ms"]
-            state = "draining" if worker["draining"] else "serving"
-        rows.append((worker["worker"], worker["addr"], *numbers, state))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    shards, games, lag = found["shards"], found["games"], found["lag"]
-    lobby, ratings = found["lobby"], found["ratings"]
-    lines += ["", f"shards   {shards['served']} of {shards['all']} served"]
-    lines.append(f"games    {games['playing']} playing, {games['adjourned']} adjourned")
-    if lobby is None:
-        lines.append("lobby    does not answer")
-    else:
-        lines.append(f"lobby    {lobby['seeks']} seeks open, {lobby['seating']} matches being seated")
-    waiting = "ratings service does not answer" if ratings is None else f"{ratings['waiting']} results waiting"
-    lines.append(f"lag      {waiting}, {lag['unconfirmed']} finished games not yet known to be archived")
-    for name, state in found["streams"].items():
-        size = "not there" if state is None else f"{state['messages']} messages, {state['bytes'] / 2**20:.1f} MiB"
-        lines.append(f"{name:<8} {size}")
-    return "\n".join(lines)
+def _print(text: str) -> None:
+    print(text, flush=True)

@@ -1,15 +1,17 @@
 """Brings a database to this release's schema."""
 
 import threading
+from dataclasses import dataclass
 from importlib import resources
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.pool import NullPool
 
+from numbridge import clock
 from ratings.store.database import connect_args, make_folder, parse_url, prepare_sqlite, translated
 
 _alembic = threading.Lock()  # its context is global to the process
@@ -38,6 +40,37 @@ def pending(url: str) -> bool:
     try:
         with translated():
             return _revision(engine) != ScriptDirectory.from_config(_config()).get_current_head()
+    finally:
+        engine.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a database says of itself: which schema it has and which this release wants, its clock against ours."""
+
+    server: str
+    revision: str | None
+    """None: nobody has ever migrated it."""
+    head: str | None
+    ahead_ms: int | None
+    """Its clock minus ours; None for SQLite, which has none of its own."""
+
+
+def examine(url: str) -> Examined:
+    """Looks and changes nothing. Blocking; raises as `migrate` does."""
+    engine = _engine(url)
+    try:
+        with translated(), engine.connect() as connection:
+            revision = MigrationContext.configure(connection).get_current_revision()
+            head = ScriptDirectory.from_config(_config()).get_current_head()
+            version = ".".join(str(part) for part in connection.dialect.server_version_info or ())
+            ahead = None
+            if connection.dialect.name == "postgresql":
+                query = text("SELECT extract(epoch FROM clock_timestamp()) * 1000")
+                began = clock.now_ms()
+                there = int(connection.execute(query).scalar_one())
+                ahead = there - (began + clock.now_ms()) // 2
+            return Examined(f"{connection.dialect.name} {version}", revision, head, ahead)
     finally:
         engine.dispose()
 

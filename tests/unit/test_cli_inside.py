@@ -16,7 +16,7 @@ from numbridge.cli.inside import visit
 async def test_one_line_with_the_address_and_without_its_password(
     error: Exception, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def connect(_settings: Any) -> None:
+    async def connect(_settings: Any, **_hooks: Any) -> None:
         raise error
 
     monkeypatch.setattr(nats_io, "connect", connect)
