@@ -59,6 +59,8 @@ class Authenticator:
         """Who the token stands for. Rejected: unauthorized, unavailable."""
         if len(token) > MAX_TOKEN_CHARS:
             raise _refused("it is too long")
+        if not token.isascii():
+            raise _refused("it is no token")
         try:
             head = jwt.get_unverified_header(token)
         except (jwt.InvalidTokenError, RecursionError):  # the latter: a header that nests without end
@@ -105,7 +107,7 @@ class Authenticator:
                 )
             except jwt.InvalidTokenError as error:
                 problem = _problem(error)
-            except (OverflowError, RecursionError):  # times beyond all numbers, claims that nest without end
+            except (ArithmeticError, RecursionError, TypeError, ValueError):  # times that are none, endless nesting
                 problem = "its claims can't be read"
             else:
                 return payload

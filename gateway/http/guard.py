@@ -18,6 +18,7 @@ from numbridge.errors import Reason, Rejected
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 HEADERS = {
+    "Server": "numbridge",  # what is underneath, and which release of it, is nobody's business
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",

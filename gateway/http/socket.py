@@ -1,5 +1,6 @@
 """The way into a WebSocket: origin, bearer header, limits; then the connection takes over."""
 
+from base64 import b64decode
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -70,8 +71,8 @@ class Door:
         try:
             await socket.prepare(request)
             sink = sink_of(request.transport)
-        except ConnectionResetError:  # gone before its upgrade was answered
-            return socket
+        except ConnectionResetError:  # gone before its upgrade was answered: nobody reads this
+            return socket if socket.prepared else web.Response(status=400)
         outbox = Outbox(
             sink,
             self._settings.outbox_soft_bytes,
@@ -104,6 +105,8 @@ class Door:
     def _check(self, request: web.Request) -> None:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise Rejected(Reason.BAD_MESSAGE, "this address is for WebSocket connections")
+        if request.headers.get("Sec-WebSocket-Version") != "13" or not _is_key(request):
+            raise Rejected(Reason.BAD_MESSAGE, "this is no handshake of a WebSocket, version 13")
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         if offered.strip() and wire.SUBPROTOCOL not in (part.strip() for part in offered.split(",")):
             raise Rejected(Reason.BAD_MESSAGE, f"the subprotocol spoken here is {wire.SUBPROTOCOL}")
@@ -162,3 +165,11 @@ class Door:
     def _failed(self, address: str) -> None:
         if self._gates.hellos is not None:
             self._gates.hellos.note(bucket_key(address))
+
+
+def _is_key(request: web.Request) -> bool:
+    """Whether the handshake's key is one: 16 bytes in base64."""
+    try:
+        return len(b64decode(request.headers.get("Sec-WebSocket-Key", ""), validate=True)) == 16
+    except ValueError:
+        return False

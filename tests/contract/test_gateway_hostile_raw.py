@@ -295,3 +295,41 @@ async def test_sockets_that_never_finish_their_handshake_do_not_use_up_the_conne
         for raw in (one, two, three):
             await raw.ended()
         await goes_on(ada, bob)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Sec-WebSocket-Version: 1\x92\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAA\xfeAAAAAAAAAA==",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAA", b"Sec-WebSocket-Version: 8", b"X-Nothing: 1",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nOrigin: http://\xff",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: \xff",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer \xff",
+    ],
+)  # fmt: skip
+async def test_a_handshake_that_is_none_is_refused_and_no_fault(headers: bytes) -> None:
+    async with a_game() as (world, _, ada, bob):
+        async with line(world) as raw:
+            await raw.say(
+                b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + headers + b"\r\n\r\n"
+            )
+            assert await raw.status() in (400, 401, 403)
+            assert b"aiohttp" not in await raw.head()
+        assert sum_of(world, "numbridge_gateway_faults_total") == 0
+        await goes_on(ada, bob)
+
+
+async def test_who_goes_while_his_socket_opens_leaves_no_fault_behind(caplog: pytest.LogCaptureFixture) -> None:
+    async with a_game() as (world, _, ada, bob):
+        for _ in range(60):
+            async with line(world) as raw:
+                raw.writer.write(
+                    b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+                )
+                await asyncio.sleep(0)
+        await goes_on(ada, bob)
+        await eventually(lambda: world.metric("numbridge_gateway_connections") == 2)
+        assert not caplog.records
+        assert sum_of(world, "numbridge_gateway_faults_total") == 0
