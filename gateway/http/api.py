@@ -88,6 +88,8 @@ class Api:
         try:
             async with asyncio.timeout(self._body_s):
                 return await request.read()
+        except ConnectionResetError:  # gone before he had said all: nobody reads this
+            raise errors.bad("the body broke off") from None
         except web.RequestPayloadError as problem:  # a chunk that is none, or a body that broke off
             raise errors.bad(f"the body can't be read: {type(problem).__name__}") from None
         except TimeoutError:

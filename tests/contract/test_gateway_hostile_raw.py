@@ -333,3 +333,15 @@ async def test_who_goes_while_his_socket_opens_leaves_no_fault_behind(caplog: py
         await eventually(lambda: world.metric("numbridge_gateway_connections") == 2)
         assert not caplog.records
         assert sum_of(world, "numbridge_gateway_faults_total") == 0
+
+
+async def test_who_goes_in_the_middle_of_a_body_leaves_no_fault_behind() -> None:
+    async with a_game() as (world, _, ada, bob):
+        for _ in range(20):
+            async with line(world) as raw:
+                await raw.say(b"POST /api/guests HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+                await goes_on(ada, bob)
+        bad = {"call": "/api/guests", "status": "400"}
+        await eventually(lambda: world.metric("numbridge_gateway_http_requests_total", **bad) == 20)
+        assert sum_of(world, "numbridge_gateway_faults_total") == 0
+        await goes_on(ada, bob)
