@@ -116,8 +116,11 @@ async def test_a_rematch_swaps_colours(url: str, visitors: Visitors) -> None:
     first = await meet(url, "blitz", one, two)
     blue, red = await seats(one, two)
     await give_up(blue, red)
-    for seat in (blue, red):
-        await seat.page.click("[data-act=rematch]")
+    await blue.page.click("[data-act=rematch]")
+    await blue.page.see("[data-act=rematch][disabled]")
+    await red.page.until("document.querySelector('[data-act=rematch]').textContent === 'Accept the rematch'")
+    await red.page.see(".notice")
+    await red.page.click("[data-act=rematch]")
     for page in (one, two):
         await page.until(f"location.hash.startsWith('#/game/') && !location.hash.endsWith({first!r})")
         await page.see(".strip.own")
