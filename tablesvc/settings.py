@@ -35,7 +35,7 @@ class TableSettings(CommonSettings):
     keep_over_ms: int = 60_000  # a finished game stays for late comers this long after its record is in SQL
     keep_over_limit: int = 2_000  # at most so many of them; the oldest go first
 
-    stock_games: int = 4  # deals kept ready for each popular setting
+    stock_games: int = 320  # deals kept ready for each popular setting: so many games may begin at once without a wait
 
     def check(self) -> list[str]:
         """See CommonSettings.check."""

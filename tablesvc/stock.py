@@ -1,11 +1,13 @@
 """Deals made ahead, in a process of their own, so that seating never waits for one and the event loop never
 deals.
 
-A setting is (side, blocks, givens). The settings of the club's rooms are kept in stock from the start; any
-other that is asked for joins them, in place of the one not asked for longest when there are too many. One
-task keeps the stock full, one deal at a time; a demand that finds its setting sold out is dealt next.
+A setting is (side, blocks, givens). The settings of the club's rooms are kept in stock from the start, enough for
+hundreds of games at once; any other that is asked for joins them with a few, and with one more each time that it is
+asked for, in place of the one not asked for longest when there are too many. One task keeps the stock full, one deal
+at a time: the first few of a setting as fast as it can, the more the slower, so that filling takes little from those
+who play. A demand that finds its setting sold out is dealt next.
 
-Bounds: `games` deals a setting, 16 settings, 64 demands waiting at once (one more is refused at once), 15 s a
+Bounds: `games` deals a setting, 16 settings, 512 demands waiting at once (one more is refused at once), 15 s a
 demand. A dealing process that dies is replaced, and its deal asked for again.
 """
 
@@ -36,10 +38,12 @@ CLUB: tuple[Setting, ...] = (
     (6, "irregular", 10),
 )
 MAX_SETTINGS = 16
-MAX_WAITING = 64
+MAX_WAITING = 512
 WAIT_S = 15.0
 TRIES = 3  # of one deal, when the process dies over it
 SEED_BITS = 128
+FEW = 4  # deals of a setting that are made without a pause, and of which one that is not the club's begins
+REST = 9.0  # with a full shelf the process rests so many times as long as a deal has taken
 
 
 class StockWatch(Protocol):
@@ -78,6 +82,7 @@ class Stock:
         self._games = games
         self._watch = watch or Unwatched()
         self._shelves: OrderedDict[Setting, deque[Deal]] = OrderedDict((setting, deque()) for setting in settings)
+        self._wanted = dict.fromkeys(settings, games)
         self._tasks = Tasks()
         self._taken = asyncio.Event()
         self._waiting = 0
@@ -103,6 +108,8 @@ class Stock:
         """
         setting = (side, blocks, givens)
         shelf = self._shelves.get(setting)
+        if setting in self._wanted:
+            self._wanted[setting] = min(self._games, self._wanted[setting] + 1)
         if shelf:
             self._shelves.move_to_end(setting)
             made = shelf.popleft()
@@ -129,9 +136,10 @@ class Stock:
     def _stock_up(self, setting: Setting) -> None:
         """Has the setting kept in stock from now on, most recently asked for."""
         self._shelves.setdefault(setting, deque())
+        self._wanted.setdefault(setting, min(FEW, self._games))
         self._shelves.move_to_end(setting)
         if len(self._shelves) > MAX_SETTINGS:
-            self._shelves.popitem(last=False)
+            del self._wanted[self._shelves.popitem(last=False)[0]]
         self._counted()
 
     def _counted(self) -> None:
@@ -141,15 +149,18 @@ class Stock:
     async def _fill(self) -> None:
         pauses = delays()
         while True:
-            setting = min(self._shelves, key=lambda one: len(self._shelves[one]), default=None)
-            if setting is None or len(self._shelves[setting]) >= self._games:
+            short = [one for one, shelf in self._shelves.items() if len(shelf) < self._wanted[one]]
+            if not short:
                 self._taken.clear()
                 await self._taken.wait()
                 continue
+            setting = min(short, key=lambda one: len(self._shelves[one]))
+            began = perf_counter()
             try:
                 made = await self._make(setting)
             except CannotDeal:
                 self._shelves.pop(setting, None)  # not worth having in stock
+                self._wanted.pop(setting, None)
             except DealingError as error:
                 log.warning("stock_waits", error=str(error))
                 await asyncio.sleep(next(pauses))
@@ -158,6 +169,8 @@ class Stock:
                 if setting in self._shelves:
                     self._shelves[setting].append(made)
                     self._counted()
+                    full = max(0, len(self._shelves[setting]) - FEW) / self._wanted[setting]
+                    await asyncio.sleep((perf_counter() - began) * REST * full)
 
     async def _make(self, setting: Setting) -> Deal:
         start = perf_counter()
