@@ -19,7 +19,7 @@ _STEP_BUCKETS = (0.00001, 0.000025, 0.00005, *LATENCY_BUCKETS)
 
 KINDS = ("play", "join", "look", "record", "summary", "presence", "end", "ring")
 OUTCOMES = ("ok", *(str(reason) for reason in Reason))
-QUEUES = ("mailbox", "opening", "link_full", "view_away", "over_kept", "creation")
+QUEUES = ("mailbox", "opening", "link_full", "view_away", "over_kept", "creation", "remakes")
 APPENDS = ("ok", "unknown", "landed", "conflict", "refused", "lost")
 SHARD_MOVES = ("won", "released", "lost")
 RESULTS = ("sent", "resent", "archived")

@@ -45,7 +45,9 @@ def _seat(table: "Table", player: str) -> Seat:
 def _join(table: "Table", ask: Join) -> Joined:
     seat = _seat(table, ask.player)
     state = table.state
-    frames = None if ask.since is None else table.story.since(ask.since, state.version, seat)
+    frames = None
+    if ask.since is not None:
+        frames = table.story.since(ask.since, state.version, seat, table.world.may_remake)
     text = None
     if frames is None:
         number = judge.seat_of(state, ask.player)

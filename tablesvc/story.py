@@ -5,7 +5,7 @@ made again from the records: the same events give the same bytes.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from numbridge import wire
 from numbridge.frames import Frame
@@ -73,18 +73,29 @@ class Story:
         """The latest frames; None right after a takeover or before the first event with a version."""
         return self._ring[-1] if self._ring else None
 
-    def since(self, version: int, now: int, seat: Seat) -> list[Frame] | None:
-        """A viewer's frames after `version`, up to version `now`; None if they can't be had without a gap."""
+    def since(
+        self, version: int, now: int, seat: Seat, may_remake: Callable[[], bool] = lambda: True
+    ) -> list[Frame] | None:
+        """A viewer's frames after `version`, up to version `now`; None if they can't be had without a gap.
+
+        `may_remake` is asked before frames older than the ring are made again: that takes milliseconds.
+        """
         if not 0 <= version <= now:
             return None
         place = _PLACE[seat]
         if version == now:
             return []
-        ring = self._ring if self._ring and self._ring[0][0] <= version + 1 else self._again()
+        ring: Iterable[tuple[int, Texts]] = self._ring
+        if not self._ring or self._ring[0][0] > version + 1:
+            if not may_remake():
+                return None
+            ring = made = self._again()
+            if not self._ring:  # the table was rebuilt: whoever comes next finds the latest ones ready
+                self._ring.extend(made[-_RING:])
         found = [(number, texts[place]) for number, texts in ring if number > version]
         return found if [number for number, _ in found] == list(range(version + 1, now + 1)) else None
 
-    def _again(self) -> Iterable[tuple[int, Texts]]:
+    def _again(self) -> list[tuple[int, Texts]]:
         state: State | None = None
         steps = []
         for event in self.events():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from numbridge.tasks import Tasks
+from tablesvc.budget import Budget
 from tablesvc.clocks import Clock, Clocks
 from tablesvc.engine.dice import Dice
 from tablesvc.metrics import Metrics
@@ -14,6 +15,9 @@ from tablesvc.stalls import Signal, Stalls
 
 if TYPE_CHECKING:
     from tablesvc.table import Table
+
+REMAKES_BURST, REMAKES_PER_S = 200, 25.0
+"""Old frames made again by a worker, all tables: a long game's take five milliseconds, and anybody may ask for them."""
 
 Told = Callable[["Table"], None]
 
@@ -53,7 +57,15 @@ class World:
     """Who is at the table, or its clock outside of a move, has changed."""
     on_fault: Told = _nothing
     """A table is set aside."""
+    remakes: Budget = field(default_factory=lambda: Budget(REMAKES_BURST, REMAKES_PER_S))
     _appends: int = 0
+
+    def may_remake(self) -> bool:
+        """Whether frames that are no longer held may be made again now; else a viewer gets a fresh `state`."""
+        if self.remakes.take():
+            return True
+        self.metrics.dropped("remakes")
+        return False
 
     def append_id(self) -> str:
         """A fresh id for an append."""
