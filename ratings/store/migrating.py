@@ -20,7 +20,8 @@ _alembic = threading.Lock()  # its context is global to the process
 def migrate(url: str) -> str:
     """Runs the migrations that are missing, and returns the schema's revision.
 
-    Blocking. Several processes may call it at once: one migrates, the others wait and find it done.
+    A database that a newer release has migrated is left as it is: each migration only adds what the release before
+    can live without, so that one can go back. Blocking. Several processes may call it at once: one migrates, the others wait and find it done.
     Raises ValueError (not such a URL), OSError (no folder), StoreAway (no database, or one that refuses).
     """
     config = _config()
@@ -28,6 +29,9 @@ def migrate(url: str) -> str:
     try:
         config.attributes["engine"] = engine
         with translated(), _alembic:
+            before = _revision(engine)
+            if _is_ahead(before):
+                return before or ""
             command.upgrade(config, "head")
             return _revision(engine) or ""
     finally:
@@ -35,11 +39,12 @@ def migrate(url: str) -> str:
 
 
 def pending(url: str) -> bool:
-    """Whether migrations are missing. Blocking; raises as `migrate` does."""
+    """Whether migrations are missing; none are where a newer release has been. Blocking; raises as `migrate` does."""
     engine = _engine(url)
     try:
         with translated():
-            return _revision(engine) != ScriptDirectory.from_config(_config()).get_current_head()
+            revision = _revision(engine)
+            return revision != _head() and not _is_ahead(revision)
     finally:
         engine.dispose()
 
@@ -62,7 +67,6 @@ def examine(url: str) -> Examined:
     try:
         with translated(), engine.connect() as connection:
             revision = MigrationContext.configure(connection).get_current_revision()
-            head = ScriptDirectory.from_config(_config()).get_current_head()
             version = ".".join(str(part) for part in connection.dialect.server_version_info or ())
             ahead = None
             if connection.dialect.name == "postgresql":
@@ -70,7 +74,7 @@ def examine(url: str) -> Examined:
                 began = clock.now_ms()
                 there = int(connection.execute(query).scalar_one())
                 ahead = there - (began + clock.now_ms()) // 2
-            return Examined(f"{connection.dialect.name} {version}", revision, head, ahead)
+            return Examined(f"{connection.dialect.name} {version}", revision, _head(), ahead)
     finally:
         engine.dispose()
 
@@ -92,6 +96,15 @@ def _engine(url: str) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", prepare_sqlite)
     return engine
+
+
+def _head() -> str | None:
+    """The revision that this release makes. Revisions are numbers of three digits."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def _is_ahead(revision: str | None) -> bool:
+    return revision is not None and revision > (_head() or "")
 
 
 def _revision(engine: Engine) -> str | None:

@@ -1,6 +1,7 @@
 """The SQL store, held to the same promises on SQLite and on PostgreSQL."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 import pytest_asyncio
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, select, update
+from sqlalchemy import create_engine, select, text, update
 
+from ratings import store as ratings_store
 from ratings.domain import Score
 from ratings.model.rules import NEWCOMER, Standing, apply_game
 from ratings.ports import StoreAway
@@ -66,6 +68,22 @@ async def test_migrations_make_the_schema_that_the_code_uses(empty_url: str) -> 
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
     engine.dispose()
+
+
+async def test_a_database_that_a_newer_release_has_migrated_is_left_as_it_is(url: str) -> None:
+    engine = create_engine(parse_url(url))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '999'"))
+    engine.dispose()
+    assert migrate(url) == "999"
+    assert not pending(url)
+
+
+def test_migrations_only_add_so_that_the_release_before_lives_with_them() -> None:
+    adding = {"create_table", "create_index", "add_column"}
+    for path in sorted((Path(ratings_store.__file__).parent / "migrations" / "versions").glob("v*.py")):
+        upgrade = path.read_text(encoding="utf-8").split("def upgrade")[1].split("def downgrade")[0]
+        assert set(re.findall(r"op\.(\w+)\(", upgrade)) - {"f"} <= adding, path.name
 
 
 async def test_several_processes_migrate_at_once(empty_url: str) -> None:

@@ -77,4 +77,4 @@ def _schema(server: str, revision: str | None, head: str | None) -> Finding:
         return ok("sql", said)
     if revision is None or (head is not None and revision < head):
         return fail("sql", f"{said}; this release needs {head}", "`numbridge ratings migrate`")
-    return warn("sql", f"{said}; this release knows {head}", "A newer release has been here: roll forward, not back")
+    return warn("sql", f"{said}; this release knows {head}", "A newer release has been here; this one works with it")
