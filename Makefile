@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-scale soak lint format proto metrics env-files operator-files ops-check clean
+.PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-matching bench-scale soak lint format proto metrics env-files operator-files ops-check monitoring-check clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ bench-deal: setup ## what a deal costs, against a textbook search
 bench-move: setup ## where a move's time goes, against the bare way without a game
 	$(BIN)/python -m bench.move --tables 64 $(ARGS)
 
+bench-matching: setup ## what matching costs: the core alone, and the whole path from a seek to a seat
+	$(BIN)/python -m bench.matching $(ARGS)
+
 bench-scale: setup ## how cost grows with games; ARGS='shape', 'sockets' or 'takeover' for other things
 	$(BIN)/python -m bench.scale $(or $(ARGS),games)
 
@@ -90,6 +93,10 @@ operator-files: setup ## write k8s/monitoring/operator.yaml from the rules
 ops-check: setup ## check metrics, alerts, manifests and the image's commands, without a cluster
 	@scripts/test-packages.sh
 	$(BIN)/pytest -q tests/unit/ops
+
+monitoring-check: setup ## a cluster under load and faults, watched by Prometheus with the shipped rules (3 minutes)
+	@scripts/test-packages.sh
+	$(BIN)/python -m tests.monitoring $(ARGS)
 
 proto: setup ## generate numbridge/v1 from proto/
 	scripts/proto.sh

@@ -21,7 +21,7 @@ SEATED_AT_ONCE = 100  # pairs
 COMING = 16  # guests that connect at the same time
 
 
-class _Event(msgspec.Struct):
+class Event(msgspec.Struct):
     ev: str
     game: str = ""
     color: str = ""
@@ -32,7 +32,7 @@ class _Event(msgspec.Struct):
     message: str = ""
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(Event).decode
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Pair:
             % (self.version, self.game.encode(), self.version)
         )
 
-    def moved(self, event: _Event) -> None:
+    def moved(self, event: Event) -> None:
         """One of the two has got a move; the second of them makes the next."""
         self._got += 1
         if self._got == 2:
@@ -97,7 +97,7 @@ class Pair:
             while True:
                 answer: asyncio.Future[str] = loop.create_future()
 
-                def heard(_: Player, event: _Event, answer: "asyncio.Future[str]" = answer) -> None:
+                def heard(_: Player, event: Event, answer: "asyncio.Future[str]" = answer) -> None:
                     if event.ev in ("state", "ok", "error") and not answer.done():
                         answer.set_result(event.ev)
 
@@ -122,7 +122,7 @@ class Player(picows.WSListener):
     def __init__(self, token: str, player: str) -> None:
         self.player = player
         self.pair: Pair | None = None
-        self.on_event: Callable[[Player, _Event], None] | None = None
+        self.on_event: Callable[[Player, Event], None] | None = None
         self._token = token
         self._transport: picows.WSTransport | None = None
 
@@ -178,7 +178,7 @@ async def _guest(session: aiohttp.ClientSession, url: str) -> Player:
         guest = await response.json()
     greeted = asyncio.get_running_loop().create_future()
 
-    def heard(_: Player, event: _Event) -> None:
+    def heard(_: Player, event: Event) -> None:
         if event.ev == "hello" and not greeted.done():
             greeted.set_result(None)
 
@@ -204,7 +204,7 @@ async def _seat(urls: list[str], tables: int, room: str) -> list[Pair]:
     at_table = 0
     all_there = asyncio.get_running_loop().create_future()
 
-    def heard(player: Player, event: _Event) -> None:
+    def heard(player: Player, event: Event) -> None:
         nonlocal at_table
         if event.ev == "seated":
             pair = found.setdefault(event.game, Pair(event.game))
@@ -236,7 +236,7 @@ async def floor_pairs(url: str, tables: int) -> list[Pair]:
             player = Player("", color)
             there = asyncio.get_running_loop().create_future()
 
-            def heard(_: Player, event: _Event, there: "asyncio.Future[None]" = there) -> None:
+            def heard(_: Player, event: Event, there: "asyncio.Future[None]" = there) -> None:
                 if event.ev == "state" and not there.done():
                     there.set_result(None)
 

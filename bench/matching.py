@@ -1,7 +1,10 @@
-"""The matching core alone: `python -m bench.matching [--json]`.
+"""What matching costs: `python -m bench.matching [--only core|path] [--json]`.
 
-For 1,000, 10,000 and 100,000 open seeks: what it costs to file one that fits nobody (its partner looked for and
-not found) beside so many of its kind, and how fast pairs come out when everybody fits somebody. CPU time, one core.
+First the core alone. For 1,000, 10,000 and 100,000 open seeks: what it costs to file one that fits nobody (its
+partner looked for and not found) beside so many of its kind, and how fast pairs come out when everybody fits
+somebody. CPU time, one core.
+
+Then the whole path, from a seek over a WebSocket to `seated` for both: bench/seating.py.
 """
 
 import argparse
@@ -9,8 +12,10 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
+from bench import seating
+from bench.conditions import Conditions
 from lobby.matching.pool import Pool
 from lobby.matching.seek import Limits, Seek, Span, Wish, normalise, profile
 from lobby.matching.tolerance import Tolerance
@@ -20,6 +25,7 @@ PROBES = 2_000
 LIMITS = Limits(Span(22, 34), Span(22, 34), 30, highlight=True, rated=True)
 BLOCKS = (None, "regular", "irregular")
 SWITCH = (None, True, False)
+_HEADS = f"{'open':>8} {'file µs':>9} {'look p50 µs':>12} {'p99 µs':>8} {'seeks/s':>9} {'pairs':>7} {'pairs/s':>9}"
 
 
 def _seek(number: int, rating: int, want: Span | None) -> Seek:
@@ -85,27 +91,51 @@ def measure(size: int) -> dict[str, float]:
     }
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Prints a line a size."""
-    parser = argparse.ArgumentParser(prog="python -m bench.matching", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    args = parser.parse_args(argv)
-    if not args.json:
-        print(
-            f"{'open':>8} {'file µs':>9} {'look p50 µs':>12} {'p99 µs':>8} {'seeks/s':>9} {'pairs':>7} {'pairs/s':>9}"
-        )
-    for size in SIZES:
-        row = measure(size)
+def core(sizes: Sequence[int]) -> Iterator[dict[str, float]]:
+    """A row of figures a size."""
+    for size in sizes:
+        yield measure(size)
         gc.collect()
-        if args.json:
-            print(json.dumps(row))
-        else:
-            print(
-                f"{row['open']:>8} {row['file_us']:>9.1f} {row['add_and_look_p50_us']:>12.1f} "
-                f"{row['add_and_look_p99_us']:>8.1f} {row['seeks_per_s']:>9.0f} {row['pairs']:>7} "
-                f"{row['pairs_per_s']:>9.0f}"
-            )
-    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Prints a line a size, then a line a rate; 1 if a pair was not seated."""
+    parser = argparse.ArgumentParser(prog="python -m bench.matching", description="What matching costs.")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--only", choices=("core", "path"), help="one of the two")
+    parser.add_argument("--sizes", type=_sizes, default=SIZES, metavar="N,N", help="open seeks beside the core")
+    seating.add_arguments(parser)
+    args = parser.parse_args(argv)
+    conditions = Conditions()
+    if args.only != "path":
+        if not args.json:
+            print(_HEADS)
+        for row in core(args.sizes):
+            print(json.dumps(row) if args.json else _line(row), flush=True)
+    if args.only == "core":
+        print("" if args.json else f"\n{conditions.line()}")
+        return 0
+    runs = seating.run(args)
+    if args.json:
+        for run in runs:
+            print(json.dumps(run.row()))
+    else:
+        print(f"\n{seating.report(runs)}\n\nsync_interval {args.sync}; {conditions.line()}")
+    return 0 if all(len(run.took) == run.pairs and not run.refused for run in runs) else 1
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(int(part) for part in text.split(",") if part.isdigit())
+    if not sizes or not all(2 <= size <= 1_000_000 for size in sizes):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers from 2 to 1000000")
+    return sizes
+
+
+def _line(row: dict[str, float]) -> str:
+    return (
+        f"{row['open']:>8} {row['file_us']:>9.1f} {row['add_and_look_p50_us']:>12.1f} "
+        f"{row['add_and_look_p99_us']:>8.1f} {row['seeks_per_s']:>9.0f} {row['pairs']:>7} {row['pairs_per_s']:>9.0f}"
+    )
 
 
 if __name__ == "__main__":

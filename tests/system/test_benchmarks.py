@@ -1,8 +1,11 @@
 """The benchmarks run, play without an error, and compare two things in a run; what they say of speed is not judged."""
 
+import json
+
 import pytest
 
-from bench import deal, engine, move, scale, soak
+from bench import deal, engine, matching, move, scale, seating, soak
+from tests.helpers.cluster import Cluster
 
 
 def test_what_the_engine_costs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,6 +31,22 @@ def test_where_a_moves_time_goes(capsys: pytest.CaptureFixture[str]) -> None:
         assert bare > 0
         assert ratio > 0
     assert float(rows["moves/s"][0]) > 0
+
+
+def test_what_matching_costs_the_core(capsys: pytest.CaptureFixture[str]) -> None:
+    assert matching.main(["--only", "core", "--json", "--sizes", "50,90"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line]
+    assert [row["open"] for row in rows] == [50, 90]
+    assert all(row["pairs"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize("rate", [0.0, 50.0])
+async def test_what_matching_costs_on_the_whole_path_and_every_pair_is_seated(cluster: Cluster, rate: float) -> None:
+    run = await seating.measure(cluster, "study", rate, 5)
+    row = run.row()
+    assert (row["pairs"], row["seated"], row["refused"]) == (5, 5, 0)
+    assert 0 < row["median_ms"] <= row["worst_ms"]
+    assert "gateway-1" in seating.report([run])
 
 
 @pytest.mark.timeout(120)
