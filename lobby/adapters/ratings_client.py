@@ -28,7 +28,10 @@ _WARMING = 32  # block lists read ahead at the same time
 
 
 class RatingsClient:
-    """Raises Rejected(UNAVAILABLE) when the service does not answer in time: no rule is skipped for its sake."""
+    """Raises Rejected(UNAVAILABLE) when the service does not answer in time: no rule is skipped for its sake.
+
+    Reads wait for a service that is just coming back, within the same time.
+    """
 
     def __init__(self, settings: CommonSettings, address: str) -> None:
         self._channel = rpc.channel(settings, address)
@@ -67,7 +70,7 @@ class RatingsClient:
                 request = ratings_pb2.GetRatingsRequest(variant=variant, players={player for player, _ in asked})
                 refused: Rejected | None = None
                 try:
-                    reply = await self._stub.GetRatings(request, timeout=_TIMEOUT_S)
+                    reply = await self._stub.GetRatings(request, timeout=_TIMEOUT_S, wait_for_ready=True)
                 except aio.AioRpcError:
                     refused = unavailable("the ratings")
                 for player, future in asked:
@@ -87,7 +90,9 @@ class RatingsClient:
 
         async def load() -> frozenset[str]:
             try:
-                reply = await self._stub.ListBlocks(ratings_pb2.ListBlocksRequest(player=player), timeout=_TIMEOUT_S)
+                reply = await self._stub.ListBlocks(
+                    ratings_pb2.ListBlocksRequest(player=player), timeout=_TIMEOUT_S, wait_for_ready=True
+                )
             except aio.AioRpcError:
                 raise unavailable("the block lists") from None
             return frozenset((*reply.blocks, *reply.blocked_by))
@@ -135,7 +140,9 @@ class RatingsClient:
     async def restrictions(self) -> tuple[frozenset[str], dict[str, int]]:
         """Rooms closed for new seeks; players who may not seek, with the end of it."""
         try:
-            reply = await self._stub.ListRestrictions(ratings_pb2.ListRestrictionsRequest(), timeout=_TIMEOUT_S)
+            reply = await self._stub.ListRestrictions(
+                ratings_pb2.ListRestrictionsRequest(), timeout=_TIMEOUT_S, wait_for_ready=True
+            )
         except aio.AioRpcError:
             raise unavailable("the ratings") from None
         closed = frozenset(one.subject for one in reply.restrictions if one.kind == "room")

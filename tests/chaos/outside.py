@@ -64,8 +64,8 @@ class Served(Cluster):
 
 
 @contextmanager
-def served(folder: Path, *args: str) -> Iterator[Served]:
-    """A running cluster on NATS and Redis of its own, in `folder`."""
+def served(folder: Path, *args: str, database_url: str = "") -> Iterator[Served]:
+    """A running cluster on NATS and Redis of its own, in `folder`; `database_url`: instead of SQLite there."""
     nats, redis = Outside(nats_server(folder / "nats")), Outside(redis_server(folder / "redis"))
     for server in (nats, redis):
         server.start()
@@ -73,6 +73,8 @@ def served(folder: Path, *args: str) -> Iterator[Served]:
         "NUMBRIDGE_NATS_URL": f"nats://127.0.0.1:{nats.port}",
         "NUMBRIDGE_REDIS_URL": f"redis://127.0.0.1:{redis.port}/0",
     }
+    if database_url:
+        env["NUMBRIDGE_DATABASE_URL"] = database_url
     try:
         with running(folder / "data", *args, env=env) as cluster:
             found = Served(cluster.process, cluster.data, cluster.url, cluster.urls)

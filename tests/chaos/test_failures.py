@@ -19,8 +19,9 @@ from tests.chaos.processes import Processes
 from tests.chaos.run import ROOMS
 from tests.helpers.client import Client, Club, Refused
 from tests.helpers.client import club as open_club
-from tests.helpers.cluster import arguments
+from tests.helpers.cluster import arguments, command
 from tests.helpers.eventually import eventually
+from tests.helpers.servers import Postgres
 
 AWAY_S = 30.0  # NATS
 LESS_S = 10.0  # what nobody at a table depends on
@@ -117,6 +118,58 @@ async def test_gateway_drained(up: Served, members: Club) -> None:
     await plays_on(game, again, red)
 
 
+async def test_gateway_standing_still(up: Served, members: Club) -> None:
+    """Nothing comes from it, not even an answer to a ping; its players go on elsewhere; later it goes on itself."""
+    game, blue, red = await seated(members)
+    name, pid = Processes(up).urls[blue.url], up.pid(Processes(up).urls[blue.url])
+    up.kill(name, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError):
+            await blue.ask("ping", timeout_s=2)
+        again = await comes_back(members, blue, other_than(up, blue), game)
+        red = red if red.url != blue.url else await comes_back(members, red, other_than(up, red), game)
+        await plays_on(game, again, red)
+    finally:
+        up.kill(name, signal.SIGCONT)
+    third = await until_done(lambda: members.again(again, blue.url))
+    await third.join(game)
+    await plays_on(game, third, red)
+    assert up.pid(name) == pid
+
+
+async def test_all_workers_restarted_one_after_the_other(up: Served, members: Club) -> None:
+    """Four games go on all the while: no move is refused, lost or seen with a gap."""
+    tables = [await seated(members) for _ in range(4)]
+    before, done = services(up), asyncio.Event()
+
+    async def keep_playing(game: str, blue: Client, red: Client) -> int:
+        moves = 0
+        while not done.is_set():
+            version = blue.versions[game]
+            mover, other = (blue, red) if version % 2 == 0 else (red, blue)
+            version = (await mover.play(game, "exchange", version=version))["version"]
+            for client in (mover, other):
+                await eventually(partial(has_seen, client, game, version), timeout_s=20)
+            moves += 1
+        return moves
+
+    playing = [asyncio.create_task(keep_playing(*table)) for table in tables]
+    try:
+        for name in ("table-1", "table-2"):
+            drained = await asyncio.to_thread(command, "drain", name, "--data", str(up.data))
+            assert drained.returncode == 0, drained.stderr
+            assert await Processes(up).until_ready(name, before[name], 30)
+    finally:
+        done.set()
+        moves = await asyncio.gather(*playing)
+    assert min(moves) > 2
+    after = services(up)
+    assert {name for name in before if before[name] != after[name]} == {"table-1", "table-2"}
+    for game, blue, red in tables:
+        assert blue.gaps == red.gaps == []
+        await plays_on(game, blue, red)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 async def test_worker_killed_or_standing_still(up: Served, members: Club, number: signal.Signals) -> None:
     """Whichever worker has it, each game goes on, with no error to anybody; the other worker's are not touched."""
@@ -207,6 +260,23 @@ async def test_nats_away_for_half_a_minute(up: Served, members: Club) -> None:
     assert services(up) == before
 
 
+async def test_nats_restarts(up: Served, members: Club) -> None:
+    """A stall, no refusal, nothing lost."""
+    game, blue, red = await seated(members)
+    before = services(up)
+    up.nats.kill()
+    up.nats.start()
+    answer = await until_done(
+        lambda: blue.ask("play", game=game, version=2, action={"kind": "exchange"}, ref="once", timeout_s=30)
+    )
+    assert answer["version"] == 3
+    await eventually(partial(has_seen, red, game, 3), timeout_s=20)
+    assert red.gaps == blue.gaps == []
+    await red.play(game, "exchange", version=3)
+    await eventually(partial(has_seen, blue, game, 4), timeout_s=20)
+    assert services(up) == before
+
+
 async def test_redis_away(up: Served, members: Club) -> None:
     """Games go on and end, also for those who have to connect again; nobody can seek; then everybody can."""
     game, blue, red = await seated(members)
@@ -273,6 +343,34 @@ async def test_redis_emptied(up: Served, members: Club) -> None:
     accepter = await members.guest("Accepter")
     await until_done(lambda: accepter.ask("accept_seek", seek=open_before[0]["seek"]))
     await seeker.wait("seated")
+
+
+@pytest.mark.postgres
+async def test_postgresql_down(tmp_path: Path) -> None:
+    """Games begin, go on and end without it; their results wait; then they are rated, once each."""
+    server = Postgres()
+    try:
+        server.start()
+        with served(
+            tmp_path, *arguments(ROOMS, workers=1, gateways=1), database_url=f"{server.url}/postgres"
+        ) as on_postgres:
+            async with open_club(*on_postgres.urls) as there:
+                game, blue, red = await seated(there)
+                other, one, two = await seated(there)
+                before = services(on_postgres)
+                server.stop()
+                await blue.play(game, "resign")
+                await red.wait("over", lambda event: event["game"] == game)
+                await plays_on(other, one, two)
+                assert not [event for event in red.events if event["ev"] == "rated"]
+                server.start()
+                assert (await red.wait("rated", timeout_s=60))["game"] == game
+                profile = await until_done(lambda: there.get(f"/api/players/{red.id}"))
+                assert profile["games"] == {"won": 1, "lost": 0, "drawn": 0}
+                await until_done(lambda: there.seat("blitz"))
+                assert services(on_postgres) == before
+    finally:
+        server.remove()
 
 
 async def test_sql_held_by_somebody_else(up: Served, members: Club) -> None:

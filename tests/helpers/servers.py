@@ -111,42 +111,71 @@ def _as_postgres() -> list[str]:
     return [setpriv, *user, "--pdeathsig", "KILL"]
 
 
-@pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Base URL (without a database) of a private PostgreSQL; skips visibly where there is none."""
-    binaries = _postgres_bin()
-    if binaries is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    as_postgres = _as_postgres()
-    base = Path("/tmp") / f"numbridge-pg-{secrets.token_hex(4)}"  # short: a socket's path has a limit
-    base.mkdir(mode=0o700)
-    if os.geteuid() == 0:
-        shutil.chown(base, "postgres", "postgres")
-    port = free_port()
-    data = base / "data"
+class Postgres:
+    """A private PostgreSQL, which a test may stop and start."""
 
-    def start(program: str, *args: str | Path) -> "subprocess.Popen[bytes]":
+    def __init__(self) -> None:
+        """Makes its data. Skips the test visibly where there is no PostgreSQL."""
+        binaries = _postgres_bin()
+        if binaries is None:
+            pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+        self._binaries = binaries
+        self._as_postgres = _as_postgres()
+        self._base = Path("/tmp") / f"numbridge-pg-{secrets.token_hex(4)}"  # short: a socket's path has a limit
+        self._base.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            shutil.chown(self._base, "postgres", "postgres")
+        self._port = free_port()
+        self._server: subprocess.Popen[bytes] | None = None
+        data = self._base / "data"
+        made = self._run("initdb", "-D", data, "-A", "trust", "-U", "numbridge", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        assert made.wait(60) == 0
+
+    @property
+    def url(self) -> str:
+        """Without a database."""
+        return f"postgresql://numbridge@127.0.0.1:{self._port}"
+
+    def _run(self, program: str, *args: str | Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            [*as_postgres, str(binaries / program), *map(str, args)],
+            [*self._as_postgres, str(self._binaries / program), *map(str, args)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            cwd=base,
+            cwd=self._base,
             start_new_session=True,
         )
 
-    made = start("initdb", "-D", data, "-A", "trust", "-U", "numbridge", "-E", "UTF8", "--locale=C.UTF-8", "-N")
-    assert made.wait(60) == 0
-    options = ("-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
-    server = start("postgres", "-D", data, "-p", str(port), "-k", base, *options)
-    deadline = time.monotonic() + 30
-    while start("pg_isready", "-h", "127.0.0.1", "-p", str(port)).wait(10) != 0:
-        assert server.poll() is None, "PostgreSQL ended at once"
-        assert time.monotonic() < deadline, "PostgreSQL did not come up"
-        time.sleep(0.1)
-    yield f"postgresql://numbridge@127.0.0.1:{port}"
-    server.send_signal(signal.SIGINT)  # "fast": open connections are cut
-    server.wait(20)
-    shutil.rmtree(base, ignore_errors=True)
+    def start(self) -> None:
+        """Returns once it takes connections."""
+        options = ("-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
+        server = self._run("postgres", "-D", self._base / "data", "-p", str(self._port), "-k", self._base, *options)
+        self._server = server
+        deadline = time.monotonic() + 30
+        while self._run("pg_isready", "-h", "127.0.0.1", "-p", str(self._port)).wait(10) != 0:
+            assert server.poll() is None, "PostgreSQL ended at once"
+            assert time.monotonic() < deadline, "PostgreSQL did not come up"
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Open connections are cut; the data stays."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait(20)
+            self._server = None
+
+    def remove(self) -> None:
+        """Stops it, and its data is gone."""
+        self.stop()
+        shutil.rmtree(self._base, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Base URL (without a database) of a private PostgreSQL; skips visibly where there is none."""
+    server = Postgres()
+    server.start()
+    yield server.url
+    server.remove()
 
 
 @pytest.fixture
