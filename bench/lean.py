@@ -30,6 +30,7 @@ class Event(msgspec.Struct):
     ref: str = ""
     code: str = ""
     message: str = ""
+    seek: str | msgspec.Raw = ""
 
 
 _decode = msgspec.json.Decoder(Event).decode

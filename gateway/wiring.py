@@ -138,6 +138,7 @@ def _cluster(app: App, settings: Settings, metrics: Metrics) -> Behind:
     bus = Bus(settings, metrics)
     app.part("nats", bus.start, bus.stop)
     app.probe("nats", lambda: bus.connected)
+    metrics.bus_subscriptions.set_function(lambda: bus.subscriptions)
     owners = ClusterOwners(settings, bus)
     app.part("shard_map", owners.start, owners.stop)
     links = TableLinks(settings, metrics, most=settings.link_queue)

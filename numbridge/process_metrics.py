@@ -28,6 +28,11 @@ class ProcessMetrics:
         Gauge(
             "numbridge_draining", "1 from the first signal, or a drain by command, until the end.", registry=registry
         ).set_function(lambda: float(draining()))
+        Gauge(
+            "numbridge_asyncio_tasks",
+            "Tasks of the event loop; they go back when their work is done.",
+            registry=registry,
+        ).set_function(_tasks)
         self._lag = Histogram(
             "numbridge_loop_lag_seconds",
             "How late the event loop got to a timer: everything this process does waits that long.",
@@ -41,6 +46,13 @@ class ProcessMetrics:
             due = monotonic() + _LOOK_S
             await asyncio.sleep(_LOOK_S)
             self._lag.observe(max(0.0, monotonic() - due))
+
+
+def _tasks() -> float:
+    try:
+        return float(len(asyncio.all_tasks()))
+    except RuntimeError:  # asked outside of the loop
+        return 0.0
 
 
 class CallMetrics(aio.ServerInterceptor):  # type: ignore[type-arg]

@@ -31,6 +31,7 @@ class Bus:
         self._tasks = Tasks()
         self._losses: list[Callable[[], None]] = []
         self._client: Client | None = None
+        self.subscriptions = 0
         self._telling: asyncio.TimerHandle | None = None
 
     @property
@@ -75,6 +76,7 @@ class Bus:
             ended.subscription = await nats_io.subscribe_directly(self.client, subject, on_message)
         except (NatsError, OSError) as error:
             raise unavailable("the message bus") from error
+        self.subscriptions += 1
         try:
             await nats_io.settle(self.client, SETTLE_S)
         except (NatsError, TimeoutError, OSError) as error:
@@ -97,6 +99,7 @@ class Bus:
 
     def drop(self, subscription: NatsSubscription) -> None:
         """Ends a subscription in the background."""
+        self.subscriptions -= 1
         self._tasks.spawn(self._drop(subscription), "unsubscribe")
 
     async def _drop(self, subscription: NatsSubscription) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench import deal, engine, matching, move, scale, seating, soak
+from bench import accepts, churn, deal, engine, matching, move, scale, seating, soak
 from tests.helpers.cluster import Cluster
 
 
@@ -47,6 +47,25 @@ async def test_what_matching_costs_on_the_whole_path_and_every_pair_is_seated(cl
     assert (row["pairs"], row["seated"], row["refused"]) == (5, 5, 0)
     assert 0 < row["median_ms"] <= row["worst_ms"]
     assert "gateway-1" in seating.report([run])
+
+
+async def test_of_many_who_accept_at_once_one_gets_the_seat_round_after_round(cluster: Cluster) -> None:
+    outcome = await accepts.measure(cluster, clients=12, rounds=3)
+    assert outcome.wrong == []
+    assert dict(outcome.answers) == {(("gone", 11), ("ok", 1)): 3}
+
+
+async def test_seeks_that_are_matched_cancelled_and_abandoned(cluster: Cluster) -> None:
+    done = await churn.wave(cluster.urls, 8, "study")
+    assert done == {"matched": 4, "cancelled": 2, "abandoned": 2}
+
+
+def test_churn_tells_what_is_left() -> None:
+    before = {"lobby-1 numbridge_asyncio_tasks": 20.0, "Redis a": 3.0, "Redis b": 1.0}
+    assert churn.left(before, {"lobby-1 numbridge_asyncio_tasks": 24.0, "Redis a": 3.0}) == []
+    assert churn.left(before, {"lobby-1 numbridge_asyncio_tasks": 25.0, "Redis a": 4.0, "Redis c": 1.0}) == [
+        "Redis a: 3 then 4", "Redis c: 0 then 1", "lobby-1 numbridge_asyncio_tasks: 20 then 25",
+    ]  # fmt: skip
 
 
 @pytest.mark.timeout(120)
