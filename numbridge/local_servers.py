@@ -188,24 +188,28 @@ class LocalServer:
             self.process.send_signal(signal.SIGCONT)
 
 
-def nats_server(data: Path, port: int | None = None, *, sync: str = "always") -> LocalServer:
-    """A nats-server with JetStream in `data`; `sync` is its sync_interval ("always": fsync before each ack)."""
+def nats_server(data: Path, port: int | None = None, *, sync: str = "always", more: str = "") -> LocalServer:
+    """A nats-server with JetStream in `data`; `sync` is its sync_interval ("always": fsync before each ack).
+
+    `more`: further lines of its configuration.
+    """
     port = port or free_port()
     data.mkdir(parents=True, exist_ok=True)
     config = data / "nats.conf"
     store = str(data / "jetstream").replace("\\", "\\\\").replace('"', '\\"')
     config.write_text(
         f'host: "{_HOST}"\nport: {port}\nserver_name: "local-{port}"\nmax_payload: 1048576\n'
-        f'jetstream {{\n  store_dir: "{store}"\n  sync_interval: {sync}\n}}\n',
+        f'jetstream {{\n  store_dir: "{store}"\n  sync_interval: {sync}\n}}\n{more}',
         encoding="utf-8",
     )
     return LocalServer(argv=[nats_binary(), "-c", str(config)], port=port, log=data / "nats.log")
 
 
-def redis_server(data: Path, port: int | None = None) -> LocalServer:
-    """A Valkey or Redis server that keeps an append-only file in `data`."""
+def redis_server(data: Path, port: int | None = None, *, users: Path | None = None) -> LocalServer:
+    """A Valkey or Redis server that keeps an append-only file in `data`; `users`: an ACL file."""
     port = port or free_port()
     data.mkdir(parents=True, exist_ok=True)
     argv = [redis_binary(), "--bind", _HOST, "--port", str(port), "--dir", str(data)]
     argv += ["--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
+    argv += ["--aclfile", str(users)] if users is not None else []
     return LocalServer(argv=argv, port=port, log=data / "redis.log")

@@ -1,6 +1,7 @@
 """NATS: connections, streams and buckets with the settings that the promises need."""
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Callable
 
 import nats
@@ -58,12 +59,15 @@ async def connect(
         if on_reconnect is not None:
             await on_reconnect()
 
+    tls = ssl.create_default_context(cafile=settings.nats_tls_ca) if settings.nats_tls_ca else None
     # nats-py tries for ever, the first time too; a service that finds no server is to say so and end.
     async with asyncio.timeout(FIRST_CONNECT_S):
         return await nats.connect(
             servers=[url.strip() for url in settings.nats_url.split(",")],
             name=f"numbridge {settings.name}",
             user_credentials=settings.nats_creds or None,
+            inbox_prefix=settings.nats_inbox,
+            tls=tls,
             max_reconnect_attempts=-1,
             reconnect_time_wait=0.25,
             connect_timeout=3,

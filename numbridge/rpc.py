@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry
 from numbridge.errors import Reason, Rejected, status_of
 from numbridge.process_metrics import CallMetrics
 from numbridge.settings import CommonSettings
+from numbridge.trust.callers import Callers
 
 _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.keepalive_time_ms", 10_000),
@@ -58,14 +59,17 @@ class Server:
 
         `registry`: where unary calls are measured; None: not at all.
         """
-        interceptors = () if registry is None else (CallMetrics(registry),)
+        pem = _pem(settings)
+        interceptors: list[Any] = [] if pem is None else [Callers()]
+        if registry is not None:
+            interceptors.append(CallMetrics(registry))
         self.server = aio.server(options=_SERVER_OPTIONS, interceptors=interceptors)
         self.health: Any = vars(health)["aio"].HealthServicer()  # the stubs do not know it
         self._services = services
         health_pb2_grpc.add_HealthServicer_to_server(self.health, self.server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server)
         address = f"{settings.listen_host}:{port}"
-        if (pem := _pem(settings)) is not None:
+        if pem is not None:
             cert, key, ca = pem
             credentials = grpc.ssl_server_credentials([(key, cert)], ca, require_client_auth=True)
             self.port = self.server.add_secure_port(address, credentials)
@@ -92,7 +96,10 @@ def channel(settings: CommonSettings, address: str) -> aio.Channel:
     if (pem := _pem(settings)) is not None:
         cert, key, ca = pem
         credentials = grpc.ssl_channel_credentials(ca, key, cert)
-        return aio.secure_channel(target, credentials, options=_CHANNEL_OPTIONS)
+        # Of several addresses each server's certificate bears the first one's name: replicas share their names.
+        named = ("grpc.default_authority", address.split(",")[0].strip())
+        options = (*_CHANNEL_OPTIONS, named) if "," in address else _CHANNEL_OPTIONS
+        return aio.secure_channel(target, credentials, options=options)
     return aio.insecure_channel(target, options=_CHANNEL_OPTIONS)
 
 

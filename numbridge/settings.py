@@ -59,6 +59,8 @@ class CommonSettings:
     name: str = ""  # unique in the cluster; empty: host name and process id
     nats_url: str = "nats://127.0.0.1:4222"  # comma-separated for several servers
     nats_creds: str = ""  # a credentials file; empty: whatever the URL says
+    nats_inbox: str = "_INBOX"  # where answers arrive; one of its own for each service whose permissions say so
+    nats_tls_ca: str = ""  # PEM file of whom NATS' certificate is signed by; empty: no TLS, or the system's authorities
     redis_url: str = "redis://127.0.0.1:6379/0"
     listen_host: str = "127.0.0.1"  # address that gRPC and HTTP listen on
     metrics_host: str = "127.0.0.1"
@@ -88,6 +90,8 @@ class CommonSettings:
             problems.append(f"{PREFIX}METRICS_PORT is {self.metrics_port}; it must be 0 to 65535")
         if not 0 < self.drain_ms <= 600_000:
             problems.append(f"{PREFIX}DRAIN_MS is {self.drain_ms}; it must be 1 to 600000")
+        if not self.nats_inbox or any(char in self.nats_inbox for char in ".*> "):
+            problems.append(f"{PREFIX}NATS_INBOX is {self.nats_inbox!r}; it must be one word without dots and stars")
         tls = (self.grpc_tls_cert, self.grpc_tls_key, self.grpc_tls_ca)
         if any(tls) and not all(tls):
             problems.append(f"{PREFIX}GRPC_TLS_CERT, _KEY and _CA go together: set all three or none")

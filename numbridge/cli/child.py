@@ -63,7 +63,8 @@ class Child:
                 if spec.metrics_port is not None:
                     return await self._http_ready(spec.metrics_port)
                 if spec.kind == "redis":
-                    return await _exchange(spec.port, b"PING\r\n") == b"+PONG\r\n"
+                    # a server that asks for a name first is up as well
+                    return (await _exchange(spec.port, b"PING\r\n")).startswith((b"+PONG", b"-NOAUTH"))
                 if spec.kind == "nats":
                     return (await _exchange(spec.port, b"")).startswith(b"INFO ")
         except (OSError, TimeoutError):

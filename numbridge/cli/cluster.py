@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from numbridge.cli import secured
 from numbridge.cli.datadir import DataDir, default_root
 from numbridge.cli.errors import UsageError
 from numbridge.settings import CommonSettings, SettingsError
@@ -57,6 +58,8 @@ def environment(data: Path | None) -> dict[str, str]:
             "NUMBRIDGE_RATINGS_ADDR": info.ratings_addr,
             "NUMBRIDGE_DATABASE_URL": info.database_url,
         }
+        if info.trust:
+            env |= secured.of_role("operator", Path(info.trust))
         if not env.get("NUMBRIDGE_TOKEN_KEY"):
             env["NUMBRIDGE_TOKEN_KEY_FILE"] = info.token_key_file
     return env

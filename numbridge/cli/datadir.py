@@ -3,6 +3,7 @@
 DIR/lock            held by the running `numbridge up`
 DIR/cluster.json    where the running cluster is; gone when it has ended
 DIR/token.key       signs players' tokens; made once, readable by its owner alone
+DIR/trust           certificates and passwords of a cluster started with --secure
 DIR/nats, DIR/redis, DIR/numbridge.db
 DIR/logs/NAME.log   of this start; NAME.log.1 of the one before, or what was too long
 """
@@ -54,6 +55,7 @@ class ClusterInfo:
     lobby_addr: str
     ratings_addr: str
     token_key_file: str
+    trust: str = ""  # folder of certificates, where the cluster's insides know each other by them
     processes: list[Process] = field(default_factory=list)
 
     @classmethod
@@ -73,6 +75,7 @@ class DataDir:
         self.redis = self.root / "redis"
         self.database = self.root / "numbridge.db"
         self.key = self.root / "token.key"
+        self.trust = self.root / "trust"
         self.logs = self.root / "logs"
         self._info = self.root / "cluster.json"
         self._lock = self.root / "lock"

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from numbridge.cli import secured
 from numbridge.cli.datadir import ClusterInfo, DataDir
 from numbridge.cli.ports import HOST, Ports
 from numbridge.local_servers import nats_server, redis_server
+from numbridge.trust.issue import Trust, issue
 
 Kind = Literal["nats", "redis", "ratings", "table", "lobby", "gateway", "bot"]
 
@@ -34,6 +36,7 @@ class Options:
     bots: int = 0
     limits: bool = True
     log_sync: str = "always"  # the NATS server's sync_interval
+    secure: bool = False  # certificates inside, and a user of NATS and Redis for each service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +74,20 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
     specs: list[Spec] = []
     shared = {key: value for key, value in env.items() if key not in {f"NUMBRIDGE_{name}" for name in _OWN}}
     host = env.get("NUMBRIDGE_LISTEN_HOST") or HOST
+    trust = issue(data.trust) if options.secure else None
 
     def server(kind: Literal["nats", "redis"], folder: Path) -> str:
         if named := env.get(f"NUMBRIDGE_{kind.upper()}_URL"):
             return named
         port = ports.take()
-        made = nats_server(folder, port, sync=options.log_sync) if kind == "nats" else redis_server(folder, port)
-        specs.append(Spec(name=kind, kind=kind, argv=made.argv, env=dict(env), port=port))
+        own = dict(env)
+        if kind == "nats":
+            more = "" if trust is None else secured.nats_lines(trust)
+            made = nats_server(folder, port, sync=options.log_sync, more=more)
+            own |= {} if trust is None else secured.nats_environment(trust)
+        else:
+            made = redis_server(folder, port, users=None if trust is None else trust.folder / "redis-users.acl")
+        specs.append(Spec(name=kind, kind=kind, argv=made.argv, env=own, port=port))
         return f"{kind}://{HOST}:{port}" + ("/0" if kind == "redis" else "")
 
     nats_url, redis_url = server("nats", data.nats), server("redis", data.redis)
@@ -85,8 +95,9 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
     info = ClusterInfo(
         pid=pid,
         url=f"http://{_shown(host)}:{options.port}",
-        nats_url=nats_url,
-        redis_url=redis_url,
+        nats_url=_as_operator(nats_url, trust, "nats"),
+        redis_url=_as_operator(redis_url, trust, "redis"),
+        trust="" if trust is None else str(trust.folder),
         database_url=env.get("NUMBRIDGE_DATABASE_URL") or f"sqlite:///{data.database}",
         lobby_addr=",".join(f"{HOST}:{port}" for port in lobby_ports),
         ratings_addr=f"{HOST}:{ratings_port}",
@@ -110,6 +121,7 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
         metrics_port = ports.take()
         own |= {"NAME": name, "METRICS_PORT": str(metrics_port)}
         mine = shared | {f"NUMBRIDGE_{key}": value for key, value in own.items()}
+        mine |= {} if trust is None else secured.service(kind, trust, nats_url, redis_url)
         specs.append(Spec(name=name, kind=kind, argv=command(kind), env=mine, port=port, metrics_port=metrics_port))
 
     service("ratings-1", "ratings", ratings_port, GRPC_PORT=str(ratings_port))
@@ -125,6 +137,13 @@ def make(options: Options, data: DataDir, ports: Ports, env: Mapping[str, str], 
         argv = command("bot", "--house", "--count", str(options.bots), "--url", info.url)
         specs.append(Spec(name="bots", kind="bot", argv=argv, env=shared))
     return Plan(specs=specs, info=info, host=host)
+
+
+def _as_operator(url: str, trust: Trust | None, server: Literal["nats", "redis"]) -> str:
+    """The URL as commands use it."""
+    if trust is None:
+        return url
+    return secured.with_user(url, "operator", (trust.nats if server == "nats" else trust.redis)["operator"])
 
 
 def _shown(host: str) -> str:

@@ -62,6 +62,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--log-sync", type=_interval, default="always", metavar="INTERVAL", help=(
                         "how often the NATS server syncs its files, as 500ms or 2m; always: before each "
                         "acknowledgement (always)"))  # fmt: skip
+    parser.add_argument("--secure", action="store_true", help=(
+                        "inside too: certificates between services, a NATS and a Redis user for each, who may do only "
+                        "what is theirs"))  # fmt: skip
     parser.add_argument("--postgres", metavar="URL", help="database instead of SQLite in DIR")
 
 
@@ -72,6 +75,10 @@ def run(args: argparse.Namespace) -> int:
     rooms = _checked_rooms(args.rooms or (Path(named) if named else None))
     if args.log_sync != "always" and env.get("NUMBRIDGE_NATS_URL"):
         raise UsageError("--log-sync is for the NATS server that is started here; NUMBRIDGE_NATS_URL names another")
+    if args.secure and (env.get("NUMBRIDGE_NATS_URL") or env.get("NUMBRIDGE_REDIS_URL")):
+        raise UsageError(
+            "--secure is for the servers that are started here; NUMBRIDGE_NATS_URL or _REDIS_URL names others"
+        )
     data = DataDir(args.data or default_root())
     if args.postgres:
         env["NUMBRIDGE_DATABASE_URL"] = args.postgres
@@ -88,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
                 bots=args.bots,
                 limits=not args.no_limits,
                 log_sync=args.log_sync,
+                secure=args.secure,
             )
             data.signing_key()
             plan = make(options, data, ports, env, os.getpid())

@@ -44,7 +44,11 @@ class Cluster:
 
 @contextmanager
 def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterator[Cluster]:
-    """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end."""
+    """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end.
+
+    NUMBRIDGE_TEST_UP holds arguments for every cluster that tests start, as `--secure`.
+    """
+    args = (*os.environ.get("NUMBRIDGE_TEST_UP", "").split(), *args)
     argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", "0", "--data", str(data), *args]
     process = subprocess.Popen(
         bound(argv), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
