@@ -62,6 +62,11 @@ class Guard:
         """A request that is no HTTP at all was answered so."""
         self._metrics.http("none", status)
 
+    def no_text(self) -> web.Response:
+        """The answer to a request with a header that is no text."""
+        self._metrics.http("none", 400)
+        return errors.error(400, "bad_message", "a header is no UTF-8", HEADERS)
+
     def proxied(self, request: web.Request) -> bool:
         """Whether a proxy of ours stands between us and the client."""
         return self._trusts(request.remote or "")

@@ -51,6 +51,7 @@ class Server:
     ) -> None:
         """`failing`: names of the readiness checks that fail now. `request_ms`: how long a request's head may take."""
         self._host = host
+        self._guard = guard
         self._failing = failing
         app = web.Application(middlewares=[guard.middleware], client_max_size=MAX_BODY)
         app.add_routes(api.routes())
@@ -88,10 +89,23 @@ class Server:
     async def start(self, port: int, own_port: int) -> None:
         """Listens. Raises OSError if a port is taken by somebody who does not share it."""
         await self._runner.setup()
+        self._check_first()
         await self._listen(port, shared=True)
         if own_port >= 0:
             await self._listen(own_port, shared=False)
         log.info("listening", host=self._host, port=self.ports[0], own_port=self.ports[-1])
+
+    def _check_first(self) -> None:
+        """Before anything of aiohttp's looks at a request: some of it can't tell of a header that is no text."""
+        server = self._runner.server
+        if server is None:
+            raise RuntimeError("the runner has not been set up")
+        handle = server.request_handler
+
+        async def checked(request: web.BaseRequest) -> web.StreamResponse:
+            return await handle(request) if _is_text(request) else self._guard.no_text()
+
+        server.request_handler = checked
 
     async def _listen(self, port: int, *, shared: bool) -> None:
         site = web.TCPSite(
@@ -121,6 +135,16 @@ class Server:
     async def _readyz(self, _request: web.Request) -> web.Response:
         failing = self._failing()
         return web.json_response({"ok": not failing, "failing": failing}, status=503 if failing else 200)
+
+
+def _is_text(request: web.BaseRequest) -> bool:
+    """Whether all headers are UTF-8."""
+    try:
+        for _, value in request.raw_headers:
+            value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _logger(guard: Guard) -> logging.Logger:

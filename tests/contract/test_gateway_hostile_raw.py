@@ -345,3 +345,22 @@ async def test_who_goes_in_the_middle_of_a_body_leaves_no_fault_behind() -> None
         await eventually(lambda: world.metric("numbridge_gateway_http_requests_total", **bad) == 20)
         assert sum_of(world, "numbridge_gateway_faults_total") == 0
         await goes_on(ada, bob)
+
+
+HEADERS = [
+    b"Expect: 1\xf700-continue", b"Expect: nonsense", b"Connection: upgr\xc9de\r\nUpgrade: websocket", b"Cookie: \xff",
+    b"If-None-Match: \xff", b"Range: bytes=0-\xfe", b"Accept-Encoding: gz\x80ip", b"X-Forwarded-For: \xff",
+    b"Content-Type: \xff", b"If-None-Match: W/x, *", b"Range: bytes=9-1,-5", b"Host: \xff",
+]  # fmt: skip
+
+
+async def test_headers_of_any_bytes_are_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    async with a_game(trusted_proxies=("127.0.0.1",)) as (world, _, ada, bob):
+        for path in (b"/", b"/ws", b"/api/rooms", b"/nothing"):
+            for headers in HEADERS:
+                async with line(world) as raw:
+                    await raw.say(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n\r\n")
+                    assert await raw.status() in (200, 304, 400, 404, 417), (path, headers)
+        assert sum_of(world, "numbridge_gateway_faults_total") == 0
+        assert not caplog.records
+        await goes_on(ada, bob)
