@@ -11,7 +11,7 @@ UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 WHOLE := $(BIN)/pytest $(CLUSTER)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-matching bench-scale soak lint format proto metrics env-files operator-files ops-check monitoring-check clean
+.PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-matching bench-scale soak lint format proto metrics env-files operator-files ops-check monitoring-check walk clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ ops-check: setup ## check metrics, alerts, manifests and the image's commands, w
 monitoring-check: setup ## a cluster under load and faults, watched by Prometheus with the shipped rules (3 minutes)
 	@scripts/test-packages.sh
 	$(BIN)/python -m tests.monitoring $(ARGS)
+
+walk: setup ## follow every page of docs/operations to the letter, in an empty folder
+	WALK=all $(BIN)/pytest -q tests/system/test_operations_pages.py
 
 proto: setup ## generate numbridge/v1 from proto/
 	scripts/proto.sh
