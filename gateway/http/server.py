@@ -28,11 +28,11 @@ class _Malformed(logging.Filter):
         self._guard = guard
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """False for requests that could not be parsed."""
-        if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
-            self._guard.malformed(record.exc_info[1].code)
-            return False
-        return True
+        """False for requests that could not be parsed, and for clients that have gone."""
+        problem = record.exc_info[1] if record.exc_info else None
+        if isinstance(problem, HttpProcessingError):
+            self._guard.malformed(problem.code)
+        return not isinstance(problem, HttpProcessingError | ConnectionError)
 
 
 class Server:
