@@ -15,14 +15,14 @@ _GATEWAY, _LOBBY, _OPERATOR = "gateway", "lobby", "operator"
 _MAY: Mapping[str, Mapping[str, frozenset[str]]] = {
     "numbridge.v1.Tables": {
         "Link": frozenset({_GATEWAY}),
-        **dict.fromkeys(("CreateTable", "GetTable", "EndTable"), frozenset({_LOBBY})),
+        **dict.fromkeys(("CreateTable", "CreateTables", "GetTable", "EndTable"), frozenset({_LOBBY})),
         **dict.fromkeys(("GetWorker", "Drain"), frozenset({_OPERATOR})),
     },
     "numbridge.v1.Lobby": {
         **dict.fromkeys(
             (
-                "GetRooms", "ListSeeks", "PostSeek", "CancelSeek", "AcceptSeek", "Greet", "SetPresence", "KeepGateway",
-                "ListGames", "AskRematch", "SetBlock", "EndGame",
+                "GetRooms", "ListSeeks", "PostSeek", "PostSeeks", "CancelSeek", "AcceptSeek", "Greet", "SetPresence",
+                "KeepGateway", "ListGames", "AskRematch", "SetBlock", "EndGame",
             ),
             frozenset({_GATEWAY}),
         ),

@@ -9,8 +9,8 @@ _EVERYWHERE = "+ping +hello +client|setinfo +client|setname +select"
 _RULES: Mapping[str, str] = {
     "lobby": f"~{lobby_key('*')} {_EVERYWHERE} +@read +@write +@scripting +@stream +@transaction +wait +info "
     "-@dangerous -script|kill -script|flush",
-    "ratings": f"~{board_key('*')} {_EVERYWHERE} +@read +@write +@scripting +@transaction -@dangerous "
-    "-script|kill -script|flush",
+    "ratings": f"~{board_key('*')} ~{{{board_key('*')}}}:known {_EVERYWHERE} +@read +@write +@scripting "
+    "+@transaction -@dangerous -script|kill -script|flush",
     "gateway": f"~{limit_key('*', '*')} ~{house_key('*')} {_EVERYWHERE} +@read +@write +@scripting +@transaction "
     "-@dangerous -script|kill -script|flush",
     "operator": f"~nb:* {_EVERYWHERE} +@read +info +dbsize -keys",

@@ -82,10 +82,13 @@ def stop(process: "subprocess.Popen[str]", timeout_s: float = 40) -> int:
     return process.returncode
 
 
-def command(*args: str, timeout_s: float = 90.0) -> "subprocess.CompletedProcess[str]":
+def command(
+    *args: str, timeout_s: float = 90.0, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Runs `numbridge ARGS…` to its end."""
     argv = [sys.executable, "-m", "numbridge.cli.main", *args]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
+    environment = {**os.environ, **(env or {})}
+    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False, env=environment)
 
 
 def arguments(rooms: Path | None = None, **options: int) -> Sequence[str]:
