@@ -5,13 +5,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
 
 from numbridge.cli.up import _GRACE_S as STOPS_S
 from numbridge.local_servers import nats_binary
-from tests.unit.ops import env_files, operator_files
+from tests.unit.ops import env_files, operator_files, operator_schema
 from tests.unit.ops.inventory import ROOT
 from tests.unit.ops.manifests import (
     OVERLAYS,
@@ -38,15 +39,34 @@ ARROWS = {
 }  # fmt: skip
 """Who may speak to whom at which port."""
 
-FOREIGN = {"PrometheusRule", "ServiceMonitor"}  # of the operator: no schema comes with Kubernetes
-
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_every_object_fits_its_schema(overlay: str) -> None:
     for found in rendered(overlay):
-        if found["kind"] not in FOREIGN:
+        if found["kind"] in operator_schema.KINDS:  # of the operator: no schema comes with Kubernetes
+            jsonschema.validate(found, operator_schema.schema(found["kind"]))
+        else:
             kubernetes_validate.validate(found, "1.37", strict=True)
         assert found["kind"] == "Namespace" or found["metadata"]["namespace"] == "numbridge"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        (
+            "PrometheusRule",
+            {"groups": [{"name": "a", "rules": [{"alert": "A", "expr": "up == 0", "for": "1 minute"}]}]},
+        ),
+        ("PrometheusRule", {"groups": [{"name": "a", "rules": [{"expr": "up == 0"}]}]}),
+        ("PrometheusRule", {"groups": [{"name": "a", "rules": [{"alert": "A", "expr": "up", "label": {}}]}]}),
+        ("ServiceMonitor", {"selector": {"matchLabels": {"a": "b"}}, "endpoints": [{"port": 9100}]}),
+        ("ServiceMonitor", {"selector": {"matchLabels": {"a": "b"}}, "endpoints": []}),
+    ],
+)
+def test_the_operators_schema_sees_mistakes(kind: str, spec: Object) -> None:
+    made = {"apiVersion": "monitoring.coreos.com/v1", "kind": kind, "metadata": {"name": "a"}, "spec": spec}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(made, operator_schema.schema(kind))
 
 
 @pytest.mark.parametrize("name", ["common", *env_files.SERVICES])
