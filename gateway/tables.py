@@ -62,7 +62,7 @@ class Tables:
         self._link_timeout_s = link_timeout_ms / 1000
         self._shard_of = lru_cache(8_192)(lambda game: ids.shard_of(game, owners.count))
         self._awaiting: dict[int, dict[asyncio.Future[pb.Answer], Owner]] = {}
-        self._started: deque[tuple[float, Owner, asyncio.Future[pb.Answer]]] = deque()
+        self._started: deque[tuple[float, Owner, asyncio.Future[pb.Answer], pb.Command]] = deque()
         """Commands of `start`, with the end of their time, in order."""
         self._sweeper: asyncio.TimerHandle | None = None
         owners.on_change(self._owner_changed)
@@ -103,12 +103,13 @@ class Tables:
                 answer = future.result()
                 why = from_proto(answer.reject).reason if answer.WhichOneof("kind") == "reject" else ""
                 if why not in _AGAIN:
+                    _tell(command, owner, str(why))
                     done(answer)
                     return
             done(Unfinished(str(why), began + self._deadline_s, owner))
 
         future.add_done_callback(ended)
-        self._started.append((began + self._link_timeout_s, owner, future))
+        self._started.append((began + self._link_timeout_s, owner, future, command))
         if self._sweeper is None:
             self._sweeper = loop.call_later(SWEEP_S, self._sweep)
         return True
@@ -118,9 +119,9 @@ class Tables:
         loop = asyncio.get_running_loop()
         now, started = loop.time(), self._started
         while started and (started[0][0] <= now or started[0][2].done()):
-            _, owner, future = started.popleft()
+            _, owner, future, command = started.popleft()
             if not future.done():
-                log.warning("link_timeout", worker=owner.worker, addr=owner.addr)
+                log.warning("link_timeout", worker=owner.worker, game=command.game, ref=_ref(command))
                 future.set_exception(LinkLost(owner.addr))
         self._sweeper = loop.call_later(SWEEP_S, self._sweep) if started else None
 
@@ -179,7 +180,9 @@ class Tables:
                     self._metrics.command_retried("unavailable")
                     await asyncio.sleep(min(next(pauses), max(0.0, end - loop.time())))
                     continue
+                _tell(command, owner, str(rejected.reason))
                 raise rejected
+            _tell(command, owner, "")
             return answer
 
     async def _once(self, shard: int, owner: Owner, command: pb.Command, end: float) -> pb.Answer:
@@ -189,7 +192,7 @@ class Tables:
             async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + self._link_timeout_s)):
                 return await future
         except TimeoutError:
-            log.warning("link_timeout", worker=owner.worker, addr=owner.addr)
+            log.warning("link_timeout", worker=owner.worker, game=command.game, ref=_ref(command))
             raise LinkLost(owner.addr) from None
         finally:
             self._forget(shard, future)
@@ -208,6 +211,17 @@ class Tables:
         for future, owner in tuple(self._awaiting.get(shard, {}).items()):
             if owner != now and not future.done():
                 future.set_exception(_HandedOver())
+
+
+def _ref(command: pb.Command) -> str:
+    """The player's own name for a play, which is found again at the worker and in the log's record."""
+    return command.play.ref if command.HasField("play") else ""
+
+
+def _tell(command: pb.Command, owner: Owner, refused: str) -> None:
+    """One line a play, for who looks for a move from hop to hop."""
+    if command.HasField("play"):
+        log.debug("play", game=command.game, ref=command.play.ref, worker=owner.worker, outcome=refused or "ok")
 
 
 def not_found() -> Rejected:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.helpers.client import Club
 from tests.helpers.cluster import Cluster, command
@@ -53,3 +54,25 @@ async def test_a_finished_game_is_exported_and_replays(cluster: Cluster, club: C
     await eventually(exported, timeout_s=30, every_s=0.2)
     replayed = await asyncio.to_thread(command, "replay", str(record))
     assert replayed.returncode == 0, replayed.stderr
+
+
+async def test_a_move_is_found_by_its_ref_and_game_at_every_hop(cluster: Cluster, club: Club) -> None:
+    game, blue, _ = await club.seat("study")
+    ref = f"find-me-{game}"
+    await blue.play(game, "resign", ref=ref)
+
+    def hops() -> bool:
+        found: dict[str, dict[str, Any]] = {}
+        for path in (cluster.data / "logs").glob("*.log"):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if game in line and line.startswith("{"):
+                    entry = json.loads(line)
+                    found[f"{entry['service']} {entry['event']}"] = entry
+        assert {"gateway play", "table play", "ratings result_recorded"} <= found.keys()
+        for hop in ("gateway play", "table play"):
+            entry = found[hop]
+            assert (entry["game"], entry["ref"], entry["outcome"], entry["level"]) == (game, ref, "ok", "debug")
+        assert found["gateway play"]["worker"] == found["table play"]["name"]
+        return True
+
+    await eventually(hops, timeout_s=30, every_s=0.2)
