@@ -63,7 +63,7 @@ class Server:
                 web.get("/ws", door.enter),
                 web.get("/metrics", _nothing),  # its own port's, never the public one's
                 web.get("/", static.serve),
-                web.get("/{path:.+}", static.serve),
+                web.get("/{path:(?!api/).+}", static.serve),  # a wrong method of the API is told so
             ]
         )
         self._app = app

@@ -52,7 +52,7 @@ async def test_every_call_answers_as_it_is_described(tmp_path: Path) -> None:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "schemathesis.cli", "run", f"{world.url}/api/openapi.json", "--seed", "1",
             "--generation-deterministic", "--max-examples", str(EXAMPLES), "--phases", "coverage,fuzzing",
-            "--max-time", "12", "--no-color",
+            "--no-color",
             cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         said, _ = await process.communicate()
