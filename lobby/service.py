@@ -1,5 +1,6 @@
 """The gRPC edge: decode, ask, encode. No decisions."""
 
+import asyncio
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ log = structlog.get_logger("lobby.service")
 
 LISTED = 2_000  # oldest seeks of a room that a snapshot holds; the deltas bring the others as they come and go
 _MOST_GAMES, _GAMES = 200, 50
+_MOST_POSTED = 200  # seeks in one call
 
 T = TypeVar("T")
 Context = aio.ServicerContext[Any, Any]
@@ -96,6 +98,17 @@ class LobbyService(lobby_pb2_grpc.LobbyServicer):
 
     async def PostSeek(self, request: lobby_pb2.PostSeekRequest, context: Context) -> lobby_pb2.PostSeekReply:
         """Posts a seek."""
+        return await self._post(request)
+
+    async def PostSeeks(self, request: lobby_pb2.PostSeeksRequest, context: Context) -> lobby_pb2.PostSeeksReply:
+        """Posts several; what Redis and ratings are asked for all of them goes out together."""
+        if len(request.seeks) > _MOST_POSTED:
+            await rpc.abort(context, Rejected(Reason.BAD_MESSAGE, f"at most {_MOST_POSTED} seeks in a call"))
+        if len(request.seeks) == 1:
+            return lobby_pb2.PostSeeksReply(replies=[await self._post(request.seeks[0])])
+        return lobby_pb2.PostSeeksReply(replies=await asyncio.gather(*(self._post(seek) for seek in request.seeks)))
+
+    async def _post(self, request: lobby_pb2.PostSeekRequest) -> lobby_pb2.PostSeekReply:
         room = request.wish.room if self._rooms.get(request.wish.room) is not None else "unknown"
         try:
             await _away(self._greeting.heard(request.gateway))

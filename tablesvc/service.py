@@ -1,5 +1,6 @@
 """The gRPC edge: decode, ask, encode."""
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import grpc
 
 from numbridge import RELEASE, rpc
-from numbridge.errors import Reason, Rejected
+from numbridge.errors import Reason, Rejected, to_proto
 from numbridge.v1 import common_pb2 as common
 from numbridge.v1 import table_pb2 as pb
 from numbridge.v1 import table_pb2_grpc
@@ -24,6 +25,8 @@ from tablesvc.world import World
 Context = grpc.aio.ServicerContext[Any, Any]
 
 NAME = "numbridge.v1.Tables"
+MOST_TABLES = 200  # in one call
+MOST_WAIT_MS = 5_000
 
 
 class TablesService(table_pb2_grpc.TablesServicer):
@@ -59,18 +62,35 @@ class TablesService(table_pb2_grpc.TablesServicer):
     async def CreateTable(self, request: pb.CreateTableRequest, context: Context) -> pb.CreateTableReply:
         """See table.proto."""
         try:
-            self._check_open()
-            table, existed = await self._creation.create(
-                self._registry.shard(request.game),
-                request.game,
-                request.room,
-                codec.settings_from_proto(request.settings),
-                codec.player_from_proto(request.blue),
-                codec.player_from_proto(request.red),
-            )
+            return await self._create(request)
         except Rejected as refusal:
             await rpc.abort(context, refusal)
             raise
+
+    async def CreateTables(self, request: pb.CreateTablesRequest, context: Context) -> pb.CreateTablesReply:
+        """See table.proto."""
+        if len(request.tables) > MOST_TABLES:
+            await rpc.abort(context, Rejected(Reason.BAD_MESSAGE, f"at most {MOST_TABLES} tables in a call"))
+        making = [asyncio.ensure_future(self._create(table)) for table in request.tables]
+        try:
+            if making:
+                await asyncio.wait(making, timeout=min(max(request.wait_ms, 0), MOST_WAIT_MS) / 1000)
+            return pb.CreateTablesReply(tables=[_creation(made) for made in making])
+        finally:
+            for made in making:
+                made.cancel()  # whoever waits; the making goes on
+
+    async def _create(self, request: pb.CreateTableRequest) -> pb.CreateTableReply:
+        """One table. Raises Rejected."""
+        self._check_open()
+        table, existed = await self._creation.create(
+            self._registry.shard(request.game),
+            request.game,
+            request.room,
+            codec.settings_from_proto(request.settings),
+            codec.player_from_proto(request.blue),
+            codec.player_from_proto(request.red),
+        )
         return pb.CreateTableReply(existed=existed, summary=codec.summary(table.game, table.state))
 
     def _check_open(self) -> None:
@@ -116,3 +136,13 @@ class TablesService(table_pb2_grpc.TablesServicer):
         """See table.proto."""
         self._drain()
         return pb.DrainReply(shards=len(self._registry.shards))
+
+
+def _creation(made: "asyncio.Future[pb.CreateTableReply]") -> pb.Creation:
+    """What became of one of several. A fault is raised: the call ends with it."""
+    if not made.done():
+        return pb.Creation(pending=True)
+    error = made.exception()
+    if isinstance(error, Rejected):
+        return pb.Creation(reject=to_proto(error))
+    return pb.Creation(made=made.result())

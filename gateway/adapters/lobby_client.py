@@ -1,8 +1,12 @@
 """The lobby over gRPC."""
 
+from collections.abc import Sequence
+
 from grpc import aio
 
 from gateway.adapters.calls import Calls, checked
+from numbridge.errors import unavailable
+from numbridge.together import Together, TooMany
 from numbridge.v1 import lobby_pb2 as pb
 from numbridge.v1 import lobby_pb2_grpc
 
@@ -13,6 +17,9 @@ class LobbyClient:
     def __init__(self, channel: aio.Channel, timeout_ms: int) -> None:
         self._stub = lobby_pb2_grpc.LobbyStub(channel)
         self._calls = Calls(timeout_ms)
+        self._posts: Together[pb.PostSeekRequest, pb.PostSeekReply] = Together(
+            self._post, most=50, in_flight=4, waiting=5_000
+        )
 
     async def rooms(self) -> pb.GetRoomsReply:
         return await self._calls.safe(self._stub.GetRooms, pb.GetRoomsRequest())
@@ -23,9 +30,15 @@ class LobbyClient:
         return reply
 
     async def post(self, request: pb.PostSeekRequest) -> pb.Seek:
-        reply = await self._calls.safe(self._stub.PostSeek, request)
+        try:
+            reply = await self._posts.ask(request)
+        except TooMany:
+            raise unavailable("the lobby") from None
         checked(reply)
         return reply.seek
+
+    async def _post(self, seeks: Sequence[pb.PostSeekRequest]) -> Sequence[pb.PostSeekReply]:
+        return (await self._calls.safe(self._stub.PostSeeks, pb.PostSeeksRequest(seeks=seeks))).replies
 
     async def cancel(self, request: pb.CancelSeekRequest) -> None:
         checked(await self._calls.once(self._stub.CancelSeek, request))

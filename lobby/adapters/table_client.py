@@ -1,18 +1,23 @@
 """Table workers over gRPC: makes a table where its shard is served now."""
 
+import asyncio
+from collections.abc import Sequence
+
 import structlog
 from grpc import StatusCode, aio
 
 from lobby.ports import Made, Making
 from lobby.stored import Match, Summary
 from numbridge import rpc
-from numbridge.errors import Reason, Rejected, unavailable
+from numbridge.errors import Reason, Rejected, from_proto, unavailable
 from numbridge.routing import Routes
 from numbridge.settings import CommonSettings
-from numbridge.v1 import table_pb2, table_pb2_grpc
+from numbridge.together import Together, TooMany
+from numbridge.v1 import common_pb2, table_pb2, table_pb2_grpc
 
 log = structlog.get_logger("lobby.tables")
 
+_WAIT_MS = 500  # a table that takes longer is asked for again, so that it does not hold up those made with it
 _MOST_CHANNELS = 64  # the least recently made is closed; workers come and go, their addresses with them
 
 
@@ -24,6 +29,7 @@ class TableClient:
         self._routes = routes
         self._timeout = timeout_s
         self._channels: dict[str, aio.Channel] = {}
+        self._lanes: dict[str, Together[table_pb2.CreateTableRequest, table_pb2.Creation]] = {}
 
     async def _stub(self, addr: str) -> "table_pb2_grpc.TablesAsyncStub":
         found = self._channels.get(addr)
@@ -31,6 +37,7 @@ class TableClient:
             if len(self._channels) >= _MOST_CHANNELS:
                 oldest = next(iter(self._channels))
                 await self._channels.pop(oldest).close(1.0)
+                self._lanes.pop(oldest, None)
             found = self._channels[addr] = rpc.channel(self._settings, addr)
         stub: table_pb2_grpc.TablesAsyncStub = table_pb2_grpc.TablesStub(found)
         return stub
@@ -47,12 +54,32 @@ class TableClient:
             blue=match.blue.to_proto(),
             red=match.red.to_proto(),
         )
+        lane = self._lanes.get(owner.addr)
+        if lane is None:
+            lane = self._lanes[owner.addr] = self._lane(owner.addr)
         try:
-            stub = await self._stub(owner.addr)
-            reply = await stub.CreateTable(request, timeout=self._timeout)
+            async with asyncio.timeout(self._timeout):
+                while True:
+                    made = await lane.ask(request)
+                    if not made.pending:
+                        break
+        except TimeoutError:
+            return Made(Making.UNKNOWN, why="no answer in time")
+        except TooMany:
+            return Made(Making.NOT_MADE, why="too many tables wait to be made")
         except aio.AioRpcError as error:
             return _failed(error)
-        return Made(Making.MADE, Summary.of(reply.summary))
+        if made.HasField("reject"):
+            return _refused(made.reject)
+        return Made(Making.MADE, Summary.of(made.made.summary))
+
+    def _lane(self, addr: str) -> "Together[table_pb2.CreateTableRequest, table_pb2.Creation]":
+        async def call(tables: Sequence[table_pb2.CreateTableRequest]) -> Sequence[table_pb2.Creation]:
+            stub = await self._stub(addr)
+            request = table_pb2.CreateTablesRequest(tables=tables, wait_ms=_WAIT_MS)
+            return (await stub.CreateTables(request, timeout=self._timeout)).tables
+
+        return Together(call, most=32, in_flight=4, waiting=1_000)
 
     async def withdraw(self, game: str) -> None:
         """Ends the game; where that fails it ends by itself, for its players do not come."""
@@ -100,9 +127,24 @@ class TableClient:
 
     async def close(self) -> None:
         """Closes every channel."""
+        for lane in self._lanes.values():
+            await lane.close()
         for channel in self._channels.values():
             await channel.close(1.0)
         self._channels.clear()
+
+
+def _refused(reject: common_pb2.Reject) -> Made:
+    """One of several was refused by the worker itself, which has done nothing for it then but in one case."""
+    refused = from_proto(reject)
+    why = f"{refused.reason}: {refused.message}"
+    match refused.reason:
+        case Reason.MOVED | Reason.NOT_FOUND:
+            return Made(Making.NOT_MADE, why=why)
+        case Reason.BAD_MESSAGE:
+            return Made(Making.REFUSED, why=why)
+        case _:
+            return Made(Making.UNKNOWN, why=why)  # `unavailable`: the making may go on
 
 
 def _failed(error: aio.AioRpcError) -> Made:

@@ -416,6 +416,50 @@ class PostSeekReply(_message.Message):
 Global___PostSeekReply: _TypeAlias = PostSeekReply  # noqa: Y015
 
 @_typing.final
+class PostSeeksRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEEKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def seeks(self) -> _containers.RepeatedCompositeFieldContainer[Global___PostSeekRequest]:
+        """Required. At least one, at most 200."""
+
+    def __init__(
+        self,
+        *,
+        seeks: _abc.Iterable[Global___PostSeekRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seeks", b"seeks"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PostSeeksRequest: _TypeAlias = PostSeeksRequest  # noqa: Y015
+
+@_typing.final
+class PostSeeksReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPLIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def replies(self) -> _containers.RepeatedCompositeFieldContainer[Global___PostSeekReply]:
+        """An answer a seek."""
+
+    def __init__(
+        self,
+        *,
+        replies: _abc.Iterable[Global___PostSeekReply] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replies", b"replies"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PostSeeksReply: _TypeAlias = PostSeeksReply  # noqa: Y015
+
+@_typing.final
 class CancelSeekRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -49,6 +49,11 @@ class LobbyStub:
                 request_serializer=numbridge_dot_v1_dot_lobby__pb2.PostSeekRequest.SerializeToString,
                 response_deserializer=numbridge_dot_v1_dot_lobby__pb2.PostSeekReply.FromString,
                 _registered_method=True)
+        self.PostSeeks = channel.unary_unary(
+                '/numbridge.v1.Lobby/PostSeeks',
+                request_serializer=numbridge_dot_v1_dot_lobby__pb2.PostSeeksRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_lobby__pb2.PostSeeksReply.FromString,
+                _registered_method=True)
         self.CancelSeek = channel.unary_unary(
                 '/numbridge.v1.Lobby/CancelSeek',
                 request_serializer=numbridge_dot_v1_dot_lobby__pb2.CancelSeekRequest.SerializeToString,
@@ -120,6 +125,13 @@ class LobbyServicer:
 
     def PostSeek(self, request, context):
         """Posts a seek; replaces the player's open seek in that room. Safe to repeat with the same `seek` id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PostSeeks(self, request, context):
+        """Posts several, as if one after the other; each is answered for itself, in the order of the request.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,6 +227,11 @@ def add_LobbyServicer_to_server(servicer, server):
                     servicer.PostSeek,
                     request_deserializer=numbridge_dot_v1_dot_lobby__pb2.PostSeekRequest.FromString,
                     response_serializer=numbridge_dot_v1_dot_lobby__pb2.PostSeekReply.SerializeToString,
+            ),
+            'PostSeeks': grpc.unary_unary_rpc_method_handler(
+                    servicer.PostSeeks,
+                    request_deserializer=numbridge_dot_v1_dot_lobby__pb2.PostSeeksRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_lobby__pb2.PostSeeksReply.SerializeToString,
             ),
             'CancelSeek': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelSeek,
@@ -348,6 +365,33 @@ class Lobby:
             '/numbridge.v1.Lobby/PostSeek',
             numbridge_dot_v1_dot_lobby__pb2.PostSeekRequest.SerializeToString,
             numbridge_dot_v1_dot_lobby__pb2.PostSeekReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PostSeeks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Lobby/PostSeeks',
+            numbridge_dot_v1_dot_lobby__pb2.PostSeeksRequest.SerializeToString,
+            numbridge_dot_v1_dot_lobby__pb2.PostSeeksReply.FromString,
             options,
             channel_credentials,
             insecure,

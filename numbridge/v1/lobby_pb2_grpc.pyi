@@ -40,6 +40,8 @@ class LobbyStub:
     """Open seeks, oldest first, with the position of the list's deltas that it stands for."""
     PostSeek: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.PostSeekRequest, _lobby_pb2.PostSeekReply]
     """Posts a seek; replaces the player's open seek in that room. Safe to repeat with the same `seek` id."""
+    PostSeeks: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.PostSeeksRequest, _lobby_pb2.PostSeeksReply]
+    """Posts several, as if one after the other; each is answered for itself, in the order of the request."""
     CancelSeek: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CancelSeekRequest, _lobby_pb2.CancelSeekReply]
     """Takes a seek back. `reject` GONE if it was matched or is not there, FORBIDDEN if another's."""
     AcceptSeek: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.AcceptSeekRequest, _lobby_pb2.AcceptSeekReply]
@@ -76,6 +78,8 @@ class LobbyAsyncStub(LobbyStub):
     """Open seeks, oldest first, with the position of the list's deltas that it stands for."""
     PostSeek: _aio.UnaryUnaryMultiCallable[_lobby_pb2.PostSeekRequest, _lobby_pb2.PostSeekReply]  # type: ignore[assignment]
     """Posts a seek; replaces the player's open seek in that room. Safe to repeat with the same `seek` id."""
+    PostSeeks: _aio.UnaryUnaryMultiCallable[_lobby_pb2.PostSeeksRequest, _lobby_pb2.PostSeeksReply]  # type: ignore[assignment]
+    """Posts several, as if one after the other; each is answered for itself, in the order of the request."""
     CancelSeek: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CancelSeekRequest, _lobby_pb2.CancelSeekReply]  # type: ignore[assignment]
     """Takes a seek back. `reject` GONE if it was matched or is not there, FORBIDDEN if another's."""
     AcceptSeek: _aio.UnaryUnaryMultiCallable[_lobby_pb2.AcceptSeekRequest, _lobby_pb2.AcceptSeekReply]  # type: ignore[assignment]
@@ -127,6 +131,14 @@ class LobbyServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.PostSeekReply, _abc.Awaitable[_lobby_pb2.PostSeekReply]]:
         """Posts a seek; replaces the player's open seek in that room. Safe to repeat with the same `seek` id."""
+
+    @_abc_1.abstractmethod
+    def PostSeeks(
+        self,
+        request: _lobby_pb2.PostSeeksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lobby_pb2.PostSeeksReply, _abc.Awaitable[_lobby_pb2.PostSeeksReply]]:
+        """Posts several, as if one after the other; each is answered for itself, in the order of the request."""
 
     @_abc_1.abstractmethod
     def CancelSeek(

@@ -505,6 +505,90 @@ class CreateTableReply(_message.Message):
 Global___CreateTableReply: _TypeAlias = CreateTableReply  # noqa: Y015
 
 @_typing.final
+class CreateTablesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLES_FIELD_NUMBER: _builtins.int
+    WAIT_MS_FIELD_NUMBER: _builtins.int
+    wait_ms: _builtins.int
+    """Required. How long all may take, milliseconds; at most 5000."""
+    @_builtins.property
+    def tables(self) -> _containers.RepeatedCompositeFieldContainer[Global___CreateTableRequest]:
+        """Required. At least one, at most 200."""
+
+    def __init__(
+        self,
+        *,
+        tables: _abc.Iterable[Global___CreateTableRequest] | None = ...,
+        wait_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tables", b"tables", "wait_ms", b"wait_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateTablesRequest: _TypeAlias = CreateTablesRequest  # noqa: Y015
+
+@_typing.final
+class Creation(_message.Message):
+    """What became of one table of several."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MADE_FIELD_NUMBER: _builtins.int
+    REJECT_FIELD_NUMBER: _builtins.int
+    PENDING_FIELD_NUMBER: _builtins.int
+    pending: _builtins.bool
+    """It is being made."""
+    @_builtins.property
+    def made(self) -> Global___CreateTableReply:
+        """It is there."""
+
+    @_builtins.property
+    def reject(self) -> _common_pb2.Reject:
+        """It was refused."""
+
+    def __init__(
+        self,
+        *,
+        made: Global___CreateTableReply | None = ...,
+        reject: _common_pb2.Reject | None = ...,
+        pending: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["made", b"made", "outcome", b"outcome", "pending", b"pending", "reject", b"reject"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["made", b"made", "outcome", b"outcome", "pending", b"pending", "reject", b"reject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["made", "reject", "pending"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___Creation: _TypeAlias = Creation  # noqa: Y015
+
+@_typing.final
+class CreateTablesReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tables(self) -> _containers.RepeatedCompositeFieldContainer[Global___Creation]:
+        """One a table."""
+
+    def __init__(
+        self,
+        *,
+        tables: _abc.Iterable[Global___Creation] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tables", b"tables"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateTablesReply: _TypeAlias = CreateTablesReply  # noqa: Y015
+
+@_typing.final
 class GetTableRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

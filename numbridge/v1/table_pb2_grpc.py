@@ -44,6 +44,11 @@ class TablesStub:
                 request_serializer=numbridge_dot_v1_dot_table__pb2.CreateTableRequest.SerializeToString,
                 response_deserializer=numbridge_dot_v1_dot_table__pb2.CreateTableReply.FromString,
                 _registered_method=True)
+        self.CreateTables = channel.unary_unary(
+                '/numbridge.v1.Tables/CreateTables',
+                request_serializer=numbridge_dot_v1_dot_table__pb2.CreateTablesRequest.SerializeToString,
+                response_deserializer=numbridge_dot_v1_dot_table__pb2.CreateTablesReply.FromString,
+                _registered_method=True)
         self.GetTable = channel.unary_unary(
                 '/numbridge.v1.Tables/GetTable',
                 request_serializer=numbridge_dot_v1_dot_table__pb2.GetTableRequest.SerializeToString,
@@ -84,6 +89,14 @@ class TablesServicer:
         with the same players answers `existed`. Fails with FAILED_PRECONDITION
         ("moved") when this worker does not own the shard, and UNAVAILABLE while it
         drains or the log is away: retry with the same game id, never another.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateTables(self, request, context):
+        """Makes several, each as CreateTable does and answered for itself, in the order of the request. What is not done
+        after `wait_ms` is answered `pending`: ask again under the same id, for the making goes on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -130,6 +143,11 @@ def add_TablesServicer_to_server(servicer, server):
                     servicer.CreateTable,
                     request_deserializer=numbridge_dot_v1_dot_table__pb2.CreateTableRequest.FromString,
                     response_serializer=numbridge_dot_v1_dot_table__pb2.CreateTableReply.SerializeToString,
+            ),
+            'CreateTables': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateTables,
+                    request_deserializer=numbridge_dot_v1_dot_table__pb2.CreateTablesRequest.FromString,
+                    response_serializer=numbridge_dot_v1_dot_table__pb2.CreateTablesReply.SerializeToString,
             ),
             'GetTable': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTable,
@@ -206,6 +224,33 @@ class Tables:
             '/numbridge.v1.Tables/CreateTable',
             numbridge_dot_v1_dot_table__pb2.CreateTableRequest.SerializeToString,
             numbridge_dot_v1_dot_table__pb2.CreateTableReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/numbridge.v1.Tables/CreateTables',
+            numbridge_dot_v1_dot_table__pb2.CreateTablesRequest.SerializeToString,
+            numbridge_dot_v1_dot_table__pb2.CreateTablesReply.FromString,
             options,
             channel_credentials,
             insecure,

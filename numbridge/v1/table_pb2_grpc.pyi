@@ -46,6 +46,10 @@ class TablesStub:
     ("moved") when this worker does not own the shard, and UNAVAILABLE while it
     drains or the log is away: retry with the same game id, never another.
     """
+    CreateTables: _grpc.UnaryUnaryMultiCallable[_table_pb2.CreateTablesRequest, _table_pb2.CreateTablesReply]
+    """Makes several, each as CreateTable does and answered for itself, in the order of the request. What is not done
+    after `wait_ms` is answered `pending`: ask again under the same id, for the making goes on.
+    """
     GetTable: _grpc.UnaryUnaryMultiCallable[_table_pb2.GetTableRequest, _table_pb2.GetTableReply]
     """Summary of one game that this worker owns. NOT_FOUND if there is none,
     FAILED_PRECONDITION ("moved") if the shard is another's.
@@ -71,6 +75,10 @@ class TablesAsyncStub(TablesStub):
     with the same players answers `existed`. Fails with FAILED_PRECONDITION
     ("moved") when this worker does not own the shard, and UNAVAILABLE while it
     drains or the log is away: retry with the same game id, never another.
+    """
+    CreateTables: _aio.UnaryUnaryMultiCallable[_table_pb2.CreateTablesRequest, _table_pb2.CreateTablesReply]  # type: ignore[assignment]
+    """Makes several, each as CreateTable does and answered for itself, in the order of the request. What is not done
+    after `wait_ms` is answered `pending`: ask again under the same id, for the making goes on.
     """
     GetTable: _aio.UnaryUnaryMultiCallable[_table_pb2.GetTableRequest, _table_pb2.GetTableReply]  # type: ignore[assignment]
     """Summary of one game that this worker owns. NOT_FOUND if there is none,
@@ -106,6 +114,16 @@ class TablesServicer(metaclass=_abc_1.ABCMeta):
         with the same players answers `existed`. Fails with FAILED_PRECONDITION
         ("moved") when this worker does not own the shard, and UNAVAILABLE while it
         drains or the log is away: retry with the same game id, never another.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateTables(
+        self,
+        request: _table_pb2.CreateTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.CreateTablesReply, _abc.Awaitable[_table_pb2.CreateTablesReply]]:
+        """Makes several, each as CreateTable does and answered for itself, in the order of the request. What is not done
+        after `wait_ms` is answered `pending`: ask again under the same id, for the making goes on.
         """
 
     @_abc_1.abstractmethod

@@ -8,9 +8,7 @@ import pytest
 import pytest_asyncio
 
 from lobby import keys
-from lobby.matching.tolerance import Tolerance
 from lobby.stored import Summary
-from numbridge.clock import now_ms
 from numbridge.v1 import common_pb2, lobby_pb2
 from tests.contract.lobby_club import GATEWAY, Club, club
 from tests.helpers.eventually import eventually
@@ -386,17 +384,3 @@ async def test_after_much_coming_and_going_nothing_is_left_behind(one: Club) -> 
 
     await eventually(as_before, timeout_s=20)
     assert one.apps[0].seating.in_hand == 0
-
-
-async def test_no_seek_waits_beside_one_that_fits_beyond_the_bound(one: Club) -> None:
-    """Far apart in rating, in a room that is not quiet: held apart while one is fresh, paired once both have waited."""
-    for number in range(8):
-        await one.post(f"crowd{number}", rating_min=1, rating_max=2)
-    bound = Tolerance().any_after_ms
-    one.ratings.ratings = {"ada": 500, "bob": 2500}
-    await one.post("ada", seek="s-ada", since=now_ms() - 2 * bound)
-    since = now_ms() - bound + 500  # half a second before his time
-    await one.post("bob", seek="s-bob", since=since)
-    seated = await one.hears("ada", "seated")
-    assert seated["opponent"]["id"] == "bob"
-    assert now_ms() >= since + bound

@@ -11,7 +11,7 @@ import pytest_asyncio
 from nats.aio.client import Client
 
 from numbridge import names
-from numbridge.errors import Reason
+from numbridge.errors import Reason, from_proto
 from numbridge.frames import unpack
 from numbridge.v1 import log_pb2
 from numbridge.v1 import table_pb2 as pb
@@ -42,6 +42,36 @@ async def bus(clean_nats: str) -> AsyncIterator[Client]:
     client = await nats.connect(clean_nats)
     yield client
     await client.close()
+
+
+async def test_several_tables_in_one_call_are_made_and_answered_each_for_itself(start: Start) -> None:
+    worker = await start("w1")
+    await settled(worker)
+    there, fresh, odd, slow = (game_in(worker.shards) for _ in range(4))
+    await worker.create(there)
+    asked = [
+        worker.wanted(there),
+        worker.wanted(there, blue="eve"),
+        worker.wanted(fresh),
+        worker.wanted(odd, blue="bob"),
+        worker.wanted("no game id"),
+    ]
+    made = (await worker.stub.CreateTables(pb.CreateTablesRequest(tables=asked, wait_ms=5_000))).tables
+    assert [one.WhichOneof("outcome") for one in made] == ["made", "reject", "made", "reject", "reject"]
+    assert (made[0].made.existed, made[2].made.existed) == (True, False)
+    assert made[2].made.summary.game == fresh
+    assert [from_proto(one.reject).reason for one in made if one.HasField("reject")][:2] == [
+        Reason.FORBIDDEN, Reason.BAD_MESSAGE,
+    ]  # fmt: skip
+
+    async def ask(wait_ms: int) -> str | None:
+        request = pb.CreateTablesRequest(tables=[worker.wanted(slow)], wait_ms=wait_ms)
+        return str((await worker.stub.CreateTables(request)).tables[0].WhichOneof("outcome"))
+
+    assert await ask(0) == "pending"  # the making goes on
+    assert await ask(5_000) == "made"
+    too_many = pb.CreateTablesRequest(tables=[worker.wanted(fresh)] * 201)
+    assert await refused(call(worker.stub.CreateTables(too_many))) is Reason.BAD_MESSAGE
 
 
 async def test_a_game_from_creation_to_its_result(start: Start, bus: Client) -> None:

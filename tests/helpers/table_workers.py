@@ -67,14 +67,18 @@ class WorkerUnderTest:
 
     async def create(self, game: str, settings: GameSettings = BLITZ, blue: str = "ada", red: str = "bob") -> Any:
         """CreateTable. Raises Rejected."""
-        request = pb.CreateTableRequest(
+        return await call(self.stub.CreateTable(self.wanted(game, settings, blue, red)))
+
+    @staticmethod
+    def wanted(game: str, settings: GameSettings = BLITZ, blue: str = "ada", red: str = "bob") -> pb.CreateTableRequest:
+        """What a lobby asks for."""
+        return pb.CreateTableRequest(
             game=game,
             room=settings.variant,
             settings=settings_to_proto(settings),
             blue=common.Player(id=blue, name=blue.title(), rating=1500),
             red=common.Player(id=red, name=red.title()),
         )
-        return await call(self.stub.CreateTable(request))
 
     async def close(self) -> None:
         """Stops without handing anything over: shards stay named after it until its lease is over."""
