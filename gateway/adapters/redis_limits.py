@@ -2,6 +2,7 @@
 
 import asyncio
 
+import structlog
 from redis.asyncio import Redis
 
 from gateway.limits.digest import Digest
@@ -9,6 +10,8 @@ from gateway.ports import LimitsAway
 from gateway.session.limits import Rate
 from numbridge import names, redis_io
 from numbridge.clock import monotonic
+
+log = structlog.get_logger("numbridge.gateway.limits")
 
 PAUSE_S = 2.0  # after a question without an answer: so long nobody is asked, and nobody waits
 SEATS_KEPT_MS = 6 * 3_600_000
@@ -40,6 +43,7 @@ class RedisLimits:
         try:
             async with asyncio.timeout(self._wait_s):
                 return int(await script(keys=[key], args=args))
-        except (*redis_io.AWAY, redis_io.RedisError):
+        except (*redis_io.AWAY, redis_io.RedisError) as error:
+            log.warning("limits_not_shared", error=type(error).__name__)  # once a pause at most
             self._not_before = monotonic() + PAUSE_S
             raise LimitsAway from None

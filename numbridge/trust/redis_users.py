@@ -12,7 +12,7 @@ _RULES: Mapping[str, str] = {
     "ratings": f"~{board_key('*')} ~{{{board_key('*')}}}:known {_EVERYWHERE} +@read +@write +@scripting "
     "+@transaction -@dangerous -script|kill -script|flush",
     "gateway": f"~{limit_key('*', '*')} ~{house_key('*')} {_EVERYWHERE} +@read +@write +@scripting +@transaction "
-    "-@dangerous -script|kill -script|flush",
+    "+time -@dangerous -script|kill -script|flush",
     "operator": f"~nb:* {_EVERYWHERE} +@read +info +dbsize -keys",
 }
 

@@ -14,6 +14,7 @@ from gateway.ports import LimitsAway
 from gateway.session.limits import Rate
 from numbridge import redis_io
 from numbridge.local_servers import free_port
+from numbridge.trust.redis_users import USERS, rules
 from tests.contract.test_gateway_hostile import a_game, goes_on
 from tests.helpers.client import Refused
 from tests.helpers.eventually import eventually
@@ -73,6 +74,25 @@ async def test_seats_are_compared_over_gateways(clean_redis: str) -> None:
     assert not await one.limits.sit("g", "blue", "red", "house"), "said once"
     for counted in (one, two):
         await counted.redis.aclose()
+
+
+async def test_the_gateways_own_user_of_redis_may_do_all_this(clean_redis: str) -> None:
+    """Where each service has a user of its own, a limit that Redis would not let it take would go unnoticed."""
+    admin: Any = redis_io.connect(clean_redis)
+    [rule] = [line for line in rules(dict.fromkeys(USERS, "secret")) if line.startswith("user gateway ")]
+    await admin.execute_command("ACL", "SETUSER", *rule.split()[1:])
+    counted = Counted(clean_redis.replace("redis://", "redis://gateway:secret@"))
+    try:
+        assert await counted.limits.take("guests", "a", Rate(1, 1)) == 0
+        assert await counted.limits.take("guests", "a", Rate(1, 1), take=False) > 0
+        assert not await counted.limits.sit("g", "blue", "red", "house")
+        assert await counted.limits.sit("g", "red", "blue", "house")
+        with pytest.raises(redis_io.RedisError):
+            await counted.redis.get("nb:{lobby}:seeks")
+    finally:
+        await admin.execute_command("ACL", "DELUSER", "gateway")
+        for redis in (admin, counted.redis):
+            await redis.aclose()
 
 
 async def test_a_redis_that_is_away_is_not_asked_again_for_a_moment() -> None:
