@@ -17,7 +17,7 @@ import structlog
 
 from gateway.metrics import Metrics
 from gateway.ports import LinkLost, Links, Owners
-from numbridge import ids
+from numbridge import clock, ids, tracing
 from numbridge.errors import Reason, Rejected, from_proto, unavailable
 from numbridge.routing import Owner
 from numbridge.tasks import delays
@@ -89,7 +89,7 @@ class Tables:
         except Rejected:
             return False
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        began, arrived = loop.time(), clock.monotonic()
         self._awaiting.setdefault(shard, {})[future] = owner
 
         def ended(future: "asyncio.Future[pb.Answer]") -> None:
@@ -103,7 +103,7 @@ class Tables:
                 answer = future.result()
                 why = from_proto(answer.reject).reason if answer.WhichOneof("kind") == "reject" else ""
                 if why not in _AGAIN:
-                    _tell(command, owner, str(why))
+                    _tell(command, owner, str(why), arrived)
                     done(answer)
                     return
             done(Unfinished(str(why), began + self._deadline_s, owner))
@@ -133,7 +133,7 @@ class Tables:
         `after`: the command has been sent once already, by `start`, and its time goes on.
         """
         shard = self.shard(command.game)
-        loop = asyncio.get_running_loop()
+        loop, arrived = asyncio.get_running_loop(), clock.monotonic()
         end = loop.time() + (self._deadline_s if deadline_s is None else deadline_s) if after is None else after.end
         pauses = delays(0.02, 0.25)
         avoid: Owner | None = None
@@ -180,9 +180,9 @@ class Tables:
                     self._metrics.command_retried("unavailable")
                     await asyncio.sleep(min(next(pauses), max(0.0, end - loop.time())))
                     continue
-                _tell(command, owner, str(rejected.reason))
+                _tell(command, owner, str(rejected.reason), arrived)
                 raise rejected
-            _tell(command, owner, "")
+            _tell(command, owner, "", arrived)
             return answer
 
     async def _once(self, shard: int, owner: Owner, command: pb.Command, end: float) -> pb.Answer:
@@ -218,10 +218,13 @@ def _ref(command: pb.Command) -> str:
     return command.play.ref if command.HasField("play") else ""
 
 
-def _tell(command: pb.Command, owner: Owner, refused: str) -> None:
-    """One line a play, for who looks for a move from hop to hop."""
+def _tell(command: pb.Command, owner: Owner, refused: str, arrived: float) -> None:
+    """One line a play, for who looks for a move from hop to hop; and its trace, if there are any."""
     if command.HasField("play"):
-        log.debug("play", game=command.game, ref=command.play.ref, worker=owner.worker, outcome=refused or "ok")
+        game, ref, outcome = command.game, command.play.ref, refused or "ok"
+        log.debug("play", game=game, ref=ref, worker=owner.worker, outcome=outcome)
+        if tracing.current is not None:
+            tracing.current.at_gateway(game, command.play.player, ref, arrived, owner.worker, outcome)
 
 
 def not_found() -> Rejected:

@@ -12,6 +12,7 @@ rpc       gRPC servers and channels
 nats_io   connections, streams and buckets
 redis_io  connections and Lua scripts
 obs       logs and metrics helpers
+tracing   traces of plays, off by default
 clock     wall time in milliseconds, monotonic time
 tokens    signing and claims of players' tokens
 rooms     the operator's rooms file

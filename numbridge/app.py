@@ -22,7 +22,7 @@ from aiohttp import web
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from numbridge import RELEASE, collecting, obs
+from numbridge import RELEASE, collecting, obs, tracing
 from numbridge.process_metrics import ProcessMetrics
 from numbridge.settings import CommonSettings, SettingsError
 from numbridge.tasks import Tasks
@@ -216,6 +216,11 @@ def run(service: str, settings_type: type[CommonSettings], build: Callable[[Any]
             print(f"numbridge {service}: {problem}", file=sys.stderr)
         sys.exit(EXIT_USAGE)
     obs.setup_logs(service, settings.name, settings.log_level, settings.log_format)
+    try:
+        tracing.start(service, settings)
+    except SettingsError as error:
+        print(f"numbridge {service}: {error.problems[0]}", file=sys.stderr)
+        sys.exit(EXIT_USAGE)
 
     async def main() -> int:
         try:
@@ -225,5 +230,7 @@ def run(service: str, settings_type: type[CommonSettings], build: Callable[[Any]
             said = f"{type(error).__name__}: {error}"
             log.error("cannot_start", error=said)  # noqa: TRY400 - one clear line, no trace
             return EXIT_FAILED
+        finally:
+            await asyncio.to_thread(tracing.stop)
 
     sys.exit(uvloop.run(main()))

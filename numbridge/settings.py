@@ -69,6 +69,8 @@ class CommonSettings:
     stream_replicas: int = 1  # 3 in production: an append is in two servers' logs before its ack
     log_level: str = "info"
     log_format: str = "json"  # json for machines, text for eyes
+    trace_url: str = ""  # OTLP over HTTP, like http://collector:4318/v1/traces; empty: nothing is traced
+    trace_per_mille: int = 10  # so many plays in a thousand are traced
     drain_ms: int = 20_000  # how long a first signal may take; longer hands over more gently
     grpc_tls_cert: str = ""  # PEM files; all three turn mutual TLS on between services
     grpc_tls_key: str = ""
@@ -86,6 +88,10 @@ class CommonSettings:
             problems.append(f"{PREFIX}LOG_LEVEL is {self.log_level!r}; it must be debug, info, warning or error")
         if self.log_format not in ("json", "text"):
             problems.append(f"{PREFIX}LOG_FORMAT is {self.log_format!r}; it must be json or text")
+        if not 0 <= self.trace_per_mille <= 1_000:
+            problems.append(f"{PREFIX}TRACE_PER_MILLE is {self.trace_per_mille}; it must be 0 to 1000")
+        if self.trace_url and not self.trace_url.startswith(("http://", "https://")):
+            problems.append(f"{PREFIX}TRACE_URL must begin with http:// or https://")
         if not 0 <= self.metrics_port <= 65_535:
             problems.append(f"{PREFIX}METRICS_PORT is {self.metrics_port}; it must be 0 to 65535")
         if not 0 < self.drain_ms <= 600_000:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import structlog
 
+from numbridge import tracing
 from numbridge.clock import monotonic
 from numbridge.errors import Reason, Rejected, moved, unavailable
 from numbridge.frames import pack
@@ -303,7 +304,8 @@ class Table:
             shown = all_texts(self.game, verdict.steps)
         else:
             world.metrics.appended("ok")
-        world.metrics.append.observe(monotonic() - started)
+        safe = monotonic()
+        world.metrics.append.observe(safe - started)
         before, self.state, self.seq = self.state, verdict.state, seq
         self.story.add(data, shown)
         if play is not None and play.ref:
@@ -311,6 +313,8 @@ class Table:
         if any(isinstance(event, TakenOver) for event, _ in verdict.steps):
             self.credited_at = now
         await self._tell(before, verdict, shown)
+        if tracing.current is not None and play is not None:
+            tracing.current.at_worker(self.game, play.player, play.ref, work.at, started, safe, monotonic())
         return True
 
     async def _settle(self, work: Work, data: bytes, append: str) -> int:
