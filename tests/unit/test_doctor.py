@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from nats.js.api import RetentionPolicy
 
-from numbridge import nats_io
+from numbridge import nats_io, redis_io
 from numbridge.cli.checks import plain
 from numbridge.cli.checks.bus import _differences
 from numbridge.cli.checks.finding import CLOCK_MS, clock
@@ -127,6 +127,21 @@ async def test_servers_that_are_away_are_findings_without_their_passwords(tmp_pa
     assert {redis.level, file.level, sql.level} == {"fail"}
     assert not any("hunter2" in finding.line() for finding in (redis, file, sql))
     assert not (tmp_path / "none.db").exists()
+
+
+async def test_a_redis_user_who_may_not_look_is_told_so(redis_url: str) -> None:
+    client = redis_io.connect(redis_url)
+    try:
+        await client.acl_setuser("shut", enabled=True, passwords=["+pw"], commands=["+ping"])
+        (found,) = await check_redis(redis_url.replace("redis://", "redis://shut:pw@"))
+        assert (found.level, found.mend) == ("warn", "Ask with an operator's")
+        await client.acl_setuser("looks", enabled=True, passwords=["+pw"], commands=["+info"])
+        seen = await check_redis(redis_url.replace("redis://", "redis://looks:pw@"))
+        assert {one.level for one in seen} == {"ok"}
+        assert len(seen) == 2  # itself and its clock
+    finally:
+        await client.acl_deluser("shut", "looks")
+        await client.aclose()
 
 
 def test_without_a_cluster_what_needs_none_is_checked(tmp_path: Path) -> None:

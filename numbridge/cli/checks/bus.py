@@ -16,6 +16,9 @@ from numbridge.cli.inside import CALL_S, Inside
 
 _LEAST = (2, 11)
 _NEARLY_FULL = 0.8
+_SILENT = "Look at the NATS servers' logs: most replicas must be there, and only an operator's credentials may ask"
+    "Look at the NATS servers' logs: a stream needs most of its replicas, and only an operator's credentials may ask"
+)
 _AWAY = (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError)
 
 
@@ -61,9 +64,7 @@ async def _stream(inside: Inside, wanted: StreamConfig) -> Finding:
     except nats.js.errors.NotFoundError:
         return warn(about, "the stream is not there", "The first worker that starts makes it")
     except _AWAY as error:
-        return fail(
-            about, finding.said_of(error), "Look at the NATS servers' logs; a stream needs most of its replicas"
-        )
+        return fail(about, finding.said_of(error), _SILENT)
     if differing := _differences(wanted, info.config):
         mend = f"`nats stream edit {about}`, or numbridge's settings"
         return fail(about, "; ".join(differing), mend)
@@ -104,7 +105,7 @@ async def _buckets(inside: Inside) -> list[Finding]:
         except nats.js.errors.NotFoundError:
             found.append(warn(name, "the bucket is not there", "The first process that needs it makes it"))
         except _AWAY as error:
-            found.append(fail(name, finding.said_of(error), "Look at the NATS servers' logs"))
+            found.append(fail(name, finding.said_of(error), _SILENT))
         else:
             copies, wanted = info.config.num_replicas, inside.settings.stream_replicas
             if copies != wanted:
