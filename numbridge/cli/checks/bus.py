@@ -17,8 +17,6 @@ from numbridge.cli.inside import CALL_S, Inside
 _LEAST = (2, 11)
 _NEARLY_FULL = 0.8
 _SILENT = "Look at the NATS servers' logs: most replicas must be there, and only an operator's credentials may ask"
-    "Look at the NATS servers' logs: a stream needs most of its replicas, and only an operator's credentials may ask"
-)
 _AWAY = (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError)
 
 
