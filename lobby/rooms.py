@@ -1,11 +1,12 @@
 """The rooms as the lobby needs them: limits for seeks, policy for matching, settings for tables."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
 from lobby.matching.refit import refit
-from lobby.matching.seek import Limits, Span
+from lobby.matching.seek import Blocks, Limits, Span, Wish
 from lobby.matching.settle import Settled
 from lobby.matching.tolerance import Tolerance
 from lobby.stored import Settings, StoredSeek
@@ -35,11 +36,11 @@ class LobbyRoom:
 
     def refit(self, seek: StoredSeek) -> StoredSeek | None:
         """An open seek as this room allows it, which may have changed since it was posted; None: not at all."""
-        wish = refit(seek.wish(), self.limits)
-        if wish is None or wish.givens is None or not self.admits(seek.player):
+        asked = (seek.blocks, seek.givens, seek.highlight, seek.rated)
+        kept = _kept(asked, self.limits)
+        if kept is None or not self.admits(seek.player):
             return None
-        kept = (wish.blocks, tuple(wish.givens), wish.highlight, wish.rated)
-        if kept == (seek.blocks, tuple(seek.givens), seek.highlight, seek.rated):
+        if kept == asked:
             return seek
         blocks, givens, highlight, rated = kept
         return msgspec.structs.replace(seek, blocks=blocks, givens=givens, highlight=highlight, rated=rated)
@@ -57,6 +58,18 @@ class LobbyRoom:
             move_ms=self.move_ms,
             game_ms=self.game_ms,
         )
+
+
+_Choices = tuple[Blocks | None, tuple[int, int], bool | None, bool | None]
+
+
+@lru_cache(maxsize=4_096)  # there are few that anybody asks for
+def _kept(asked: _Choices, limits: Limits) -> _Choices | None:
+    blocks, givens, highlight, rated = asked
+    wish = refit(Wish(blocks, Span(*givens), highlight, rated), limits)
+    if wish is None or wish.givens is None:
+        return None
+    return wish.blocks, (wish.givens.lo, wish.givens.hi), wish.highlight, wish.rated
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Match        two players taken for one game, not yet seated
 Summary      a game as lists show it
 """
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -31,6 +32,13 @@ class Person(msgspec.Struct, frozen=True, omit_defaults=True):
     def of(cls, player: common_pb2.Player) -> "Person":
         """From the cluster's services."""
         return cls(player.id, player.name, player.rating if player.HasField("rating") else None)
+
+
+@lru_cache(maxsize=4_096)  # there are few that anybody asks for
+def _profile(
+    blocks: Blocks | None, givens: tuple[int, int], highlight: bool | None, rated: bool | None, limits: Limits
+) -> Profile:
+    return profile(Wish(blocks, Span(*givens), highlight, rated), limits)
 
 
 class StoredSeek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +71,7 @@ class StoredSeek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def profile(self, limits: Limits) -> Profile:
         """The choices, for matching and settling."""
-        return profile(self.wish(), limits)
+        return _profile(self.blocks, self.givens, self.highlight, self.rated, limits)
 
     def to_core(self, limits: Limits) -> Seek:
         """The seek as the matching core knows it."""
