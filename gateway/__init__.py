@@ -17,6 +17,7 @@ players     who is connected here; notices; what the lobby is told
 presence    how many viewers each table has here
 tables      finds the worker that owns a game and talks to it, through failovers
 outbox      what waits to be written to one socket, and what happens when it is too much
+fanout      many watchers of a list, told a slice at a time
 announcements  what an operator says to everybody
 auth        who a token stands for
 keeper      pings, lag, deadlines of sockets

@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from gateway import shapes
+from gateway.fanout import Fanout
 from gateway.ports import Lobby, Notices, Subscription, Watcher
 from numbridge import wire
 from numbridge.errors import Reason, Rejected
@@ -38,7 +39,7 @@ _text = msgspec.json.Decoder(str)
 class _Room:
     """One room's list and who watches it."""
 
-    def __init__(self, room: str) -> None:
+    def __init__(self, room: str, tasks: Tasks) -> None:
         self.room = room
         self.seeks: dict[str, bytes] = {}  # id -> the seek's JSON text, oldest first
         self.run = ""
@@ -47,12 +48,15 @@ class _Room:
         self.held: list[pb.SeekDelta] | None = []  # deltas that came while the list was read; None: it is up to date
         self.opening: asyncio.Task[None] | None = None
         self.subscription: Subscription | None = None
+        self._fanout = Fanout(self.watchers, self.whole, tasks)
+
+    def whole(self) -> bytes:
+        """The list as an event."""
+        return wire.event("seeks", room=self.room, seeks=[msgspec.Raw(text) for text in self.seeks.values()])
 
     def tell(self, texts: list[bytes]) -> None:
         """Changes for all who watch."""
-        if texts:
-            for watcher in tuple(self.watchers):
-                watcher.on_lobby(texts)
+        self._fanout.tell(texts)
 
     def load(self, reply: pb.ListSeeksReply) -> None:
         """Takes a whole list; watchers are told how it differs from what they have."""
@@ -118,7 +122,7 @@ class SeekBoard:
     async def _open(self, watcher: Watcher, room: str) -> _Room:
         entry = self._rooms.get(room)
         if entry is None:
-            entry = self._rooms[room] = _Room(room)
+            entry = self._rooms[room] = _Room(room, self._tasks)
         if entry.opening is None:
             entry.opening = asyncio.ensure_future(self._begin(entry))
         entry.watchers.add(watcher)
