@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+import structlog
 
 from tests.helpers.servers import (
     clean_nats,
@@ -17,6 +18,10 @@ from tests.helpers.servers import (
 )
 
 __all__ = ["clean_nats", "clean_redis", "nats_url", "postgres_server", "postgres_url", "redis_url"]
+
+# Where `rich` is installed (a library of the tests needs it) structlog would draw each trace, in milliseconds.
+_plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _plain])
 
 
 @pytest.hookimpl(wrapper=True)
