@@ -15,12 +15,12 @@ import tempfile
 from pathlib import Path
 
 import aiohttp
-import nats
 import redis.asyncio
 import uvloop
 
 from bench.conditions import Conditions
-from numbridge import names
+from numbridge import names, nats_io
+from numbridge.cli.cluster import locate
 from numbridge.load.crowd import Crowd
 from numbridge.load.tally import Tally
 from numbridge.load.usage import LocalMeter
@@ -56,7 +56,7 @@ async def _look(
         seen["Redis keys"] = float(await store.dbsize())
     finally:
         await store.aclose()
-    client = await nats.connect(facts["nats_url"])
+    client = await nats_io.connect(locate(cluster.data))
     try:
         for stream in (names.TABLES, names.RESULTS):
             seen[f"messages in {stream}"] = float((await client.jetstream().stream_info(stream)).state.messages)

@@ -143,9 +143,9 @@ def _cluster(app: App, settings: Settings, metrics: Metrics) -> Behind:
     app.part("shard_map", owners.start, owners.stop)
     links = TableLinks(settings, metrics, most=settings.link_queue)
     app.part("links", None, links.stop)
-    lobby = rpc.channel(settings, settings.lobby_addr)
+    lobby = rpc.channel(settings, settings.lobby_addr, "lobby")
     app.part("lobby", None, lambda: lobby.close(None))
-    ratings = rpc.channel(settings, settings.ratings_addr)
+    ratings = rpc.channel(settings, settings.ratings_addr, "ratings")
     app.part("ratings", None, lambda: ratings.close(None))
     return Behind(
         owners,

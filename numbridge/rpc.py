@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry
 from numbridge.errors import Reason, Rejected, status_of
 from numbridge.process_metrics import CallMetrics
 from numbridge.settings import CommonSettings
+from numbridge.trust import host_of
 from numbridge.trust.callers import Callers
 
 _OPTIONS: tuple[tuple[str, Any], ...] = (
@@ -88,17 +89,18 @@ class Server:
         await self.server.stop(grace_s)
 
 
-def channel(settings: CommonSettings, address: str) -> aio.Channel:
-    """A channel to `address`: host:port, several separated by commas (round robin), or a gRPC target."""
+def channel(settings: CommonSettings, address: str, role: str) -> aio.Channel:
+    """A channel to `address`: host:port, several separated by commas (round robin), or a gRPC target.
+
+    `role`: whose certificate must be shown there, where certificates are; addresses come and go with processes.
+    """
     target = address
     if "," in address:
         target = "ipv4:" + ",".join(part.strip() for part in address.split(","))
     if (pem := _pem(settings)) is not None:
         cert, key, ca = pem
         credentials = grpc.ssl_channel_credentials(ca, key, cert)
-        # Of several addresses each server's certificate bears the first one's name: replicas share their names.
-        named = ("grpc.default_authority", address.split(",")[0].strip())
-        options = (*_CHANNEL_OPTIONS, named) if "," in address else _CHANNEL_OPTIONS
+        options = (*_CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", host_of(role)))
         return aio.secure_channel(target, credentials, options=options)
     return aio.insecure_channel(target, options=_CHANNEL_OPTIONS)
 

@@ -132,7 +132,7 @@ class TableLinks:
     def _link(self, owner: Owner) -> TableLink:
         link = self._links.get(owner.addr)
         if link is None or link.ended:
-            link = TableLink(rpc.channel(self._settings, owner.addr), owner.addr, self._most, self._metrics)
+            link = TableLink(rpc.channel(self._settings, owner.addr, "table"), owner.addr, self._most, self._metrics)
             self._links[owner.addr] = link
             self._tasks.spawn(self._run(link), "table_link")
         return link

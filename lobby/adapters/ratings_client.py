@@ -34,7 +34,7 @@ class RatingsClient:
     """
 
     def __init__(self, settings: CommonSettings, address: str) -> None:
-        self._channel = rpc.channel(settings, address)
+        self._channel = rpc.channel(settings, address, "ratings")
         stub: ratings_pb2_grpc.RatingsAsyncStub = ratings_pb2_grpc.RatingsStub(self._channel)
         self._stub = stub
         self._ratings: Cache[int] = Cache(_MOST, _KEEP_S)

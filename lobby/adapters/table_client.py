@@ -38,7 +38,7 @@ class TableClient:
                 oldest = next(iter(self._channels))
                 await self._channels.pop(oldest).close(1.0)
                 self._lanes.pop(oldest, None)
-            found = self._channels[addr] = rpc.channel(self._settings, addr)
+            found = self._channels[addr] = rpc.channel(self._settings, addr, "table")
         stub: table_pb2_grpc.TablesAsyncStub = table_pb2_grpc.TablesStub(found)
         return stub
 

@@ -11,6 +11,8 @@ up           a whole cluster on this machine
 status       workers, shards, games, seeks, lag
 drain        moves a worker's tables elsewhere
 token        signs a player's token
+trust        certificates and passwords for a cluster's insides
+secured      what servers and services are told where those are used
 cluster      where a running cluster is: its data folder, or NUMBRIDGE_* settings
 inside       a short visit to it: NATS, who owns what, gRPC calls
 deal         fields, for eyes and for tests

@@ -40,7 +40,7 @@ async def drain(settings: ClientSettings, name: str, timeout_s: float) -> None:
         entry = workers[name]
         if all(other.draining for other in workers.values() if other.name != name):
             print(f"{name}: no other worker takes its tables; they wait in the log until one starts", flush=True)
-        async with calling(settings, entry.addr) as channel:
+        async with calling(settings, entry.addr, "table") as channel:
             tables = TablesStub(channel)
             reply = await answer_of(tables.Drain(DrainRequest(), timeout=CALL_S))
             if reply is None:

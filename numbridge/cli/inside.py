@@ -1,5 +1,6 @@
 """A short visit to a running cluster from the inside: NATS, who owns what, gRPC calls with a bound on every wait."""
 
+import logging
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Inside:
 @asynccontextmanager
 async def visit(settings: ClientSettings) -> AsyncIterator[Inside]:
     """Connects, reads the shard map, and leaves again. Raises CheckFailed if NATS can't be reached."""
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of how NATS' client ends a TLS connection
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))  # what fails is said by the command
     opened: list[Routes] = []
 
@@ -79,9 +81,9 @@ def _said(error: BaseException) -> str:
 
 
 @asynccontextmanager
-async def calling(settings: ClientSettings, address: str) -> AsyncIterator[aio.Channel]:
+async def calling(settings: ClientSettings, address: str, role: str) -> AsyncIterator[aio.Channel]:
     """A channel for a few calls."""
-    channel = rpc.channel(settings, address)
+    channel = rpc.channel(settings, address, role)
     try:
         yield channel
     finally:

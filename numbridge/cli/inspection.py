@@ -95,7 +95,7 @@ async def _worker(settings: ClientSettings, entry: "WorkerEntry") -> Shown:
     from numbridge.v1.table_pb2_grpc import TablesStub
 
     shown: Shown = {"worker": entry.name, "addr": entry.addr, "draining": entry.draining}
-    async with calling(settings, entry.addr) as channel:
+    async with calling(settings, entry.addr, "table") as channel:
         reply = await answer_of(TablesStub(channel).GetWorker(GetWorkerRequest(), timeout=CALL_S))
     if reply is None:
         return shown | {"answers": False}
@@ -117,7 +117,7 @@ async def _lobby(settings: ClientSettings, address: str) -> Shown:
     from numbridge.v1.lobby_pb2 import GetLobbyRequest
     from numbridge.v1.lobby_pb2_grpc import LobbyStub
 
-    async with calling(settings, address) as channel:
+    async with calling(settings, address, "lobby") as channel:
         reply = await answer_of(LobbyStub(channel).GetLobby(GetLobbyRequest(), timeout=CALL_S))
     if reply is None:
         return {"addr": address, "answers": False}
@@ -138,7 +138,7 @@ async def _ratings(settings: ClientSettings) -> Shown | None:
     from numbridge.v1.ratings_pb2 import GetBacklogRequest
     from numbridge.v1.ratings_pb2_grpc import RatingsStub
 
-    async with calling(settings, settings.ratings_addr) as channel:
+    async with calling(settings, settings.ratings_addr, "ratings") as channel:
         reply = await answer_of(RatingsStub(channel).GetBacklog(GetBacklogRequest(), timeout=CALL_S))
     if reply is None:
         return None

@@ -39,6 +39,7 @@ COMMANDS = {
     "bot": Command("bot", "run players that play by deduction"),
     "capacity": Command("capacity", "find how many games a deployment holds within its latency goals"),
     "token": Command("token", "sign a player's token with the configured key"),
+    "trust": Command("trust", "make certificates and passwords for a cluster's insides"),
 }
 
 

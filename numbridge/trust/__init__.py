@@ -14,6 +14,11 @@ SERVERS = ("nats",)
 """Servers that show a certificate and never use one to call."""
 
 
+def host_of(role: str) -> str:
+    """The name that a role's certificate bears, and its service in the manifests."""
+    return f"numbridge-{role}"
+
+
 def inbox(role: str) -> str:
     """Where answers to a role's own questions arrive; nobody else may listen there."""
     return f"_INBOX_{role}"

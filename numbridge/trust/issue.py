@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from numbridge.trust import ROLES, SERVERS, redis_users
+from numbridge.trust import ROLES, SERVERS, host_of, redis_users
 
 VALID_DAYS = 825  # of a certificate; of the authority twice as long
 _SLACK = timedelta(minutes=5)  # clocks differ
@@ -64,7 +64,7 @@ def issue(folder: Path, hosts: Iterable[str] = ()) -> Trust:
     authority = _authority(folder)
     for role in (*ROLES, *SERVERS):
         if not (folder / f"{role}.pem").exists() or not (folder / f"{role}.key").exists():
-            own = [f"numbridge-{role}", f"*.numbridge-{role}"]
+            own = [host_of(role), f"*.{host_of(role)}"]
             _certify(folder, role, [*named, *own], authority)
     nats, redis = _passwords(folder / "passwords.env")
     _write(folder / "redis-users.acl", "\n".join(redis_users.rules(redis)) + "\n")

@@ -83,7 +83,7 @@ class Cluster:
         """A replica, up and reachable."""
         mine = replace(self.settings, grpc_port=free_port(), **settings)
         app = build(mine, registry=CollectorRegistry(), wrap_ledger=wrap_ledger)
-        async with app, rpc.channel(mine, f"127.0.0.1:{mine.grpc_port}") as channel:
+        async with app, rpc.channel(mine, f"127.0.0.1:{mine.grpc_port}", "ratings") as channel:
             yield Service(app, ratings_pb2_grpc.RatingsStub(channel))
 
 

@@ -221,7 +221,7 @@ async def services() -> AsyncIterator[tuple[LobbyServer, aio.Channel]]:
     lobby_pb2_grpc.add_LobbyServicer_to_server(lobby, server.server)
     ratings_pb2_grpc.add_RatingsServicer_to_server(RatingsServer(), server.server)  # type: ignore[abstract]
     await server.start()
-    channel = rpc.channel(SETTINGS, f"127.0.0.1:{server.port}")
+    channel = rpc.channel(SETTINGS, f"127.0.0.1:{server.port}", "lobby")
     yield lobby, channel
     await channel.close(None)
     await server.stop(0)

@@ -47,7 +47,7 @@ class WorkerUnderTest:
 
     def __init__(self, app: TableApp) -> None:
         self.app = app
-        self.channel = rpc.channel(app.settings, f"127.0.0.1:{app.port}")
+        self.channel = rpc.channel(app.settings, f"127.0.0.1:{app.port}", "table")
         self.stub = table_pb2_grpc.TablesStub(self.channel)
         self.link = LinkClient(self.stub)
 
@@ -116,7 +116,7 @@ class WorkerProcess:
         self.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tablesvc.main", env=self._env, stderr=asyncio.subprocess.DEVNULL
         )
-        self.channel = rpc.channel(self.settings, f"127.0.0.1:{self.port}")
+        self.channel = rpc.channel(self.settings, f"127.0.0.1:{self.port}", "table")
         self.stub = table_pb2_grpc.TablesStub(self.channel)
         self.link = LinkClient(self.stub)
 

@@ -2,12 +2,19 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import nats
+from nats.aio.client import Client as Bus
 
+from numbridge import names
+from numbridge.cli import secured
+from numbridge.trust import inbox
+from numbridge.trust.issue import issue
 from tests.helpers.client import Client, Club
 from tests.helpers.cluster import Cluster
 from tests.helpers.play import Player, watch
@@ -63,6 +70,18 @@ def keys(value: Any) -> Iterator[str]:
         yield from keys(inner)
 
 
+async def as_gateway(cluster: Cluster) -> tuple[Bus, tuple[str, ...]]:
+    """The bus as a gateway hears it: all of it, but where each service has permissions of its own."""
+    facts = cluster.facts()
+    if not facts["trust"]:
+        return await nats.connect(facts["nats_url"]), (">",)
+    trust = issue(Path(facts["trust"]))
+    url = secured.with_user(f"nats://{facts['nats_url'].rpartition('@')[2]}", "gateway", trust.nats["gateway"])
+    tls = ssl.create_default_context(cafile=trust.ca)
+    subjects = ("view.>", "player.>", "lobby.seeks.>", names.ANNOUNCEMENTS)
+    return await nats.connect(url, tls=tls, inbox_prefix=inbox("gateway")), subjects
+
+
 async def test_what_gateways_may_read_and_viewers_get_holds_no_secret_of_others(club: Club, cluster: Cluster) -> None:
     """A whole game: each event and each message of the bus, held against the record afterwards."""
     heard: list[tuple[str, bytes]] = []
@@ -70,8 +89,9 @@ async def test_what_gateways_may_read_and_viewers_get_holds_no_secret_of_others(
     async def hear(message: Any) -> None:
         heard.append((message.subject, message.data))
 
-    bus = await nats.connect(cluster.facts()["nats_url"])
-    await bus.subscribe(">", cb=hear)
+    bus, subjects = await as_gateway(cluster)
+    for subject in subjects:
+        await bus.subscribe(subject, cb=hear)
     game, blue, red = await club.seat("blitz")
     eve = await club.guest("Eve")
     await eve.join(game)

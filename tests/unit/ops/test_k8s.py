@@ -1,5 +1,6 @@
 """The manifests: well formed, at one with the settings and among themselves, and closed to all that need not get in."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,8 +11,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from numbridge.cli import secured
 from numbridge.cli.up import _GRACE_S as STOPS_S
 from numbridge.local_servers import nats_binary
+from numbridge.trust import ROLES, inbox, redis_users
+from numbridge.trust.issue import issue
 from tests.unit.ops import env_files, operator_files, operator_schema
 from tests.unit.ops.inventory import ROOT
 from tests.unit.ops.manifests import (
@@ -38,6 +42,9 @@ ARROWS = {
     ("nats", "nats", 6222),
 }  # fmt: skip
 """Who may speak to whom at which port."""
+
+PASSWORDS = {"NATS_PASSWORD", "REDIS_PASSWORD"}
+"""Variables of the production overlay that URLs are put together from."""
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -79,7 +86,8 @@ def test_every_setting_is_listed_and_every_key_is_a_setting(name: str) -> None:
 def test_a_service_starts_with_what_it_is_given(overlay: str, name: str, tmp_path: Path) -> None:
     given = env(overlay, services(overlay)[name])
     known = env_files.defaults("common").keys() | env_files.defaults(name).keys()
-    assert given.keys() <= known
+    assert given.keys() - PASSWORDS <= known
+    given = {key: value for key, value in given.items() if key not in PASSWORDS}
     key = tmp_path / "keys"
     key.write_text("k" * 64, encoding="utf-8")
     for setting, value in (("TOKEN_KEY_FILE", str(key)), ("DATABASE_URL", "postgresql://db/numbridge")):
@@ -102,7 +110,7 @@ def test_addresses_lead_to_services_that_listen_there(overlay: str) -> None:
         for key, value in env(overlay, workload).items():
             if key.endswith(("_ADDR", "NATS_URL", "REDIS_URL")):
                 for address in value.split(","):
-                    host = address.split("//")[1].removeprefix("/").split("/")[0]
+                    host = address.split("//")[1].removeprefix("/").split("/")[0].rpartition("@")[2]
                     assert host.rpartition(".")[2] in offered, (key, host)
 
 
@@ -238,6 +246,62 @@ def test_the_operators_objects_are_made_from_the_rules() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "k8s").glob("**/nats.conf")), ids=lambda path: path.parent.name)
 def test_nats_reads_its_configuration(path: Path, tmp_path: Path) -> None:
-    copy = shutil.copy(path, tmp_path)
-    done = subprocess.run([nats_binary(), "-t", "-n", "n", "-c", copy], capture_output=True, text=True, check=False)
+    trust = issue(tmp_path / "made")
+    pieces = {"cert.pem": trust.certificate("nats"), "key.pem": trust.key("nats"), "ca.pem": trust.ca}
+    for name, made in pieces.items():
+        shutil.copy(made, tmp_path / name)
+    for near in path.parent.glob("*.conf"):
+        text = near.read_text(encoding="utf-8").replace("/etc/nats-trust/", f"{tmp_path}/")
+        (tmp_path / near.name).write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [nats_binary(), "-t", "-n", "n", "-c", str(tmp_path / path.name)],
+        capture_output=True, text=True, check=False, env=os.environ | secured.nats_environment(trust),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def _secrets(workload: Object) -> set[tuple[str, str]]:
+    """(secret, key) of its variables, and (secret, "") of its volumes."""
+    used = {
+        (one["valueFrom"]["secretKeyRef"]["name"], one["valueFrom"]["secretKeyRef"]["key"])
+        for one in container(workload).get("env", [])
+        if "secretKeyRef" in one.get("valueFrom", {})
+    }
+    return used | {(one["secret"]["secretName"], "") for one in pod(workload)["volumes"] if "secret" in one}
+
+
+@pytest.mark.parametrize("name", env_files.SERVICES)
+def test_in_production_each_service_has_a_name_of_its_own_and_no_others_secret(name: str) -> None:
+    workload = services("production")[name]
+    wanted = {(f"numbridge-trust-{name}", ""), ("numbridge-passwords", f"NUMBRIDGE_NATS_PASSWORD_{name.upper()}")}
+    if name in redis_users.USERS:
+        wanted.add(("numbridge-passwords", f"NUMBRIDGE_REDIS_PASSWORD_{name.upper()}"))
+    own = {"gateway": {("numbridge-token-key", "")}, "ratings": {("numbridge-database", "url")}}
+    assert _secrets(workload) == wanted | own.get(name, set())
+    given = env("production", workload)
+    assert given["NUMBRIDGE_NATS_INBOX"] == inbox(name)
+    assert all(f"tls://{name}:$(NATS_PASSWORD)@" in url for url in given["NUMBRIDGE_NATS_URL"].split(","))
+    order = [one["name"] for one in container(workload)["env"]]
+    assert order.index("NATS_PASSWORD") < order.index("NUMBRIDGE_NATS_URL")  # else it is not filled in
+    mounts = {one["name"]: one["mountPath"] for one in container(workload)["volumeMounts"]}
+    for key in ("NATS_TLS_CA", "GRPC_TLS_CERT", "GRPC_TLS_KEY", "GRPC_TLS_CA"):
+        assert given[f"NUMBRIDGE_{key}"].startswith(f"{mounts['trust']}/")
+
+
+def test_in_production_the_servers_ask_for_names() -> None:
+    nats = workloads("production")["numbridge-nats"]
+    passwords = {("numbridge-passwords", f"NUMBRIDGE_NATS_PASSWORD_{role.upper()}") for role in ROLES}
+    assert _secrets(nats) == passwords | {("numbridge-trust-nats", "")}
+    shipped = (ROOT / "k8s" / "overlays" / "production" / "nats-users.conf").read_text(encoding="utf-8")
+    assert shipped == (ROOT / "numbridge" / "trust" / "nats-users.conf").read_text(encoding="utf-8")
+    data = kinds("production", "ConfigMap")
+    (config,) = (found["data"] for name, found in data.items() if name.startswith("numbridge-nats-"))
+    assert config["nats-users.conf"] == shipped
+    assert "include nats-users.conf" in config["nats.conf"]
+    redis = workloads("production")["numbridge-redis"]
+    assert container(redis)["args"][-2:] == ["--aclfile", "/etc/valkey-users/users.acl"]
+    assert ("numbridge-redis-users", "") in _secrets(redis)
+
+
+def test_only_the_migration_uses_the_databases_owner() -> None:
+    assert _secrets(kinds("production", "Job")["numbridge-migrate"]) == {("numbridge-database", "owner-url")}
