@@ -60,7 +60,8 @@ class Connection:
         self._session = Session(limits, now)
         self._lag = Lag()
         self._asking: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Event()
+        self._room: asyncio.Event | None = None
+        """What a full session waits for; few ever are."""
         self._shutting: asyncio.Task[None] | None = None
 
     # --- reading ---------------------------------------------------------------------------------------------
@@ -74,8 +75,9 @@ class Connection:
                 self._do(self._session.bearer())
             while not self.closing:
                 while self._session.full and not self.closing:
-                    self._room.clear()
+                    self._room = asyncio.Event()
                     await self._room.wait()
+                    self._room = None
                 message = await self._socket.receive()
                 self.heard_at = clock.monotonic()
                 match message.type:
@@ -158,7 +160,7 @@ class Connection:
             with Supervised(self._metrics, "Act"):
                 self._metrics.request_done("Act", clock.monotonic() - started)
                 self._do(self._session.answered(ask.number, result))
-                self._room.set()
+                self._made_room()
 
         try:
             return self._backend.act(self, message, done)
@@ -186,7 +188,11 @@ class Connection:
             if isinstance(ask.request, fx.Catch):
                 self._metrics.joined(_kind_of(result))
             self._do(self._session.answered(ask.number, result))
-        self._room.set()
+        self._made_room()
+
+    def _made_room(self) -> None:
+        if self._room is not None:
+            self._room.set()
 
     def _refusal(self, ask: fx.Ask, rejected: Rejected) -> fx.Refusal:
         self._metrics.refused(str(rejected.reason))
@@ -201,7 +207,7 @@ class Connection:
         self.closing = True
         self._metrics.closed_by_us(why)
         self._shutting = asyncio.ensure_future(self._shut(code, reason))
-        self._room.set()
+        self._made_room()
 
     async def _shut(self, code: int, reason: str) -> None:
         try:
