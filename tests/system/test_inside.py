@@ -113,7 +113,7 @@ async def test_games_are_played_taken_over_and_rated(inside: Inside) -> None:
         record = await club.get(f"/api/games/{games[0][0]}/record")
         assert [move["kind"] for move in record["moves"]] == ["exchange", "exchange"]
     for word in ("status", "doctor"):  # once the worker that was killed is back
-        await eventually(partial(_is_well, inside, word), 60, 0.5)
+        await eventually(partial(_is_well, inside, word), 30, 0.5, what=word)
     logs = inside.up.logs(1_000_000).lower()
     assert "violation" not in logs
     assert "noperm" not in logs
