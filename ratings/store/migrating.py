@@ -21,7 +21,8 @@ def migrate(url: str) -> str:
     """Runs the migrations that are missing, and returns the schema's revision.
 
     A database that a newer release has migrated is left as it is: each migration only adds what the release before
-    can live without, so that one can go back. Blocking. Several processes may call it at once: one migrates, the others wait and find it done.
+    can live without, so that one can go back. Blocking. Several processes may call it at once: one migrates, the
+    others wait and find it done.
     Raises ValueError (not such a URL), OSError (no folder), StoreAway (no database, or one that refuses).
     """
     config = _config()
