@@ -1,5 +1,7 @@
 """A whole cluster as an operator would start it: `numbridge up` with real processes on free ports."""
 
+import atexit
+import hashlib
 import json
 import os
 import signal
@@ -8,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +49,10 @@ class Cluster:
 def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterator[Cluster]:
     """Starts `numbridge up --data DATA ARGS…`, waits until it says that it is up, and drains it at the end.
 
-    NUMBRIDGE_TEST_UP holds arguments for every cluster that tests start, as `--secure`.
+    NUMBRIDGE_TEST_UP holds arguments for every cluster that tests start, as `--secure`; with NUMBRIDGE_TEST_DB=postgres
+    each has a database of its own in a PostgreSQL instead of a file.
     """
-    args = (*os.environ.get("NUMBRIDGE_TEST_UP", "").split(), *args)
+    args = (*os.environ.get("NUMBRIDGE_TEST_UP", "").split(), *_database(data), *args)
     argv = [sys.executable, "-m", "numbridge.cli.main", "up", "--port", "0", "--data", str(data), *args]
     process = subprocess.Popen(
         bound(argv), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
@@ -68,6 +72,30 @@ def running(data: Path, *args: str, env: dict[str, str] | None = None) -> Iterat
         yield Cluster(process, data, facts["url"], urls)
     finally:
         stop(process)
+
+
+def _database(data: Path) -> tuple[str, ...]:
+    """A cluster that comes back to its folder finds its database there too."""
+    if os.environ.get("NUMBRIDGE_TEST_DB", "sqlite") != "postgres":
+        return ()
+    import psycopg
+
+    name = "up_" + hashlib.sha256(str(data).encode()).hexdigest()[:12]
+    with psycopg.connect(f"{_postgres()}/postgres", autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone() is None:
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    return "--postgres", f"{_postgres()}/{name}"
+
+
+@cache
+def _postgres() -> str:
+    """The base URL of one server for all clusters of this run."""
+    from tests.helpers.servers import Postgres
+
+    server = Postgres()
+    atexit.register(server.remove)
+    server.start()
+    return server.url
 
 
 def stop(process: "subprocess.Popen[str]", timeout_s: float = 40) -> int:
