@@ -67,7 +67,7 @@ class WorkerUnderTest:
 
     async def create(self, game: str, settings: GameSettings = BLITZ, blue: str = "ada", red: str = "bob") -> Any:
         """CreateTable. Raises Rejected."""
-        return await call(self.stub.CreateTable(self.wanted(game, settings, blue, red)))
+        return await call(self.stub.CreateTable(WorkerUnderTest.wanted(game, settings, blue, red)))
 
     @staticmethod
     def wanted(game: str, settings: GameSettings = BLITZ, blue: str = "ada", red: str = "bob") -> pb.CreateTableRequest:
