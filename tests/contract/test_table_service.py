@@ -226,7 +226,7 @@ async def test_a_drained_worker_hands_over_and_leaves(start: Start) -> None:
     for game in games:
         await two.create(game)
     reply = await call(two.stub.Drain(pb.DrainRequest()))
-    assert reply.shards == len(two.shards)
+    assert reply.shards == len(games)  # one in each; by now some may be handed over
     await asyncio.wait_for(two.app.ended.wait(), 15)
     await settled(one)
     assert two.shards == set()

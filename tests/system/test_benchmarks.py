@@ -8,19 +8,6 @@ from bench import accepts, churn, deal, engine, matching, move, scale, seating, 
 from tests.helpers.cluster import Cluster
 
 
-def test_what_the_engine_costs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert engine.main(["--games", "1"]) == 0
-    said = capsys.readouterr().out
-    assert [line.split()[0] for line in said.splitlines()[2:5]] == ["bridge", "blitz", "domains"]
-    assert "cores" in said.splitlines()[-1]
-
-
-def test_what_a_deal_costs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert deal.main(["--count", "2", "--textbook", "0"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:3] for line in lines[1:-2]] == [[str(n), blocks, str(g)] for n, blocks, g in deal.SETTINGS]
-
-
 @pytest.mark.timeout(120)
 def test_where_a_moves_time_goes(capsys: pytest.CaptureFixture[str]) -> None:
     assert move.main(["--tables", "2", "--seconds", "0.5", "--sync", "2m"]) == 0
