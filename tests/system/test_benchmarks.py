@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench import accepts, churn, deal, engine, matching, move, scale, seating, soak
+from bench import accepts, churn, matching, move, scale, seating, soak
 from tests.helpers.cluster import Cluster
 
 
