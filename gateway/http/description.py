@@ -83,6 +83,7 @@ SCHEMAS: dict[str, Schema] = {
 
 _PROBLEMS = {
     "400": "Malformed; the message names what is wrong.",
+    "401": "Without a token, or with one that is refused.",
     "403": "Not allowed here.",
     "404": "There is no such thing.",
     "405": "Not with this method.",
@@ -184,15 +185,83 @@ PATHS: dict[str, Schema] = {
     ),
 }  # fmt: skip
 
+WHY: Schema = {"type": "string", "maxLength": 200}
+
+
+def _deed(
+    name: str,
+    summary: str,
+    *params: Schema,
+    needs: dict[str, Schema] | None = None,
+    more: dict[str, Schema] | None = None,
+) -> Schema:
+    """An operator's call that does something."""
+    said: dict[str, Schema] = {} if name == "announce" else {"why": WHY}
+    call: Schema = {
+        "operationId": name,
+        "summary": summary,
+        "security": OPERATOR,
+        "requestBody": {"required": bool(needs), "content": _body(_object(needs or {}, said))},
+        "responses": _answers(_object({"audit": TEXT, **(more or {})}), 400, 401, 403, 404, 408, 413),
+    }
+    if params:
+        call["parameters"] = list(params)
+    return {"post": call}
+
+
+def _of_operators(call: Schema) -> Schema:
+    return {method: {**of, "security": OPERATOR} for method, of in call.items()}
+
+
+OPERATOR: list[Schema] = [{"operator": []}]
+MUTED = _object({"player": TEXT, "until": COUNT})
+DEED = _object({"audit": TEXT, "at": COUNT, "by": TEXT, "action": TEXT, "subject": TEXT, "detail": TEXT})
+AUDIT_LIMIT = _query("limit", {"type": "integer", "minimum": 1, "maximum": 1_000_000_000})
+AUDIT_BEFORE = _query("before", {"type": "integer", "minimum": 1, "maximum": (1 << 53) - 1})
+PATHS |= {
+    "/api/admin/rooms/{room}/close": _deed("closeRoom", "Takes no new seeks in a room.", _in_path("room")),
+    "/api/admin/rooms/{room}/open": _deed("openRoom", "Takes seeks again.", _in_path("room")),
+    "/api/admin/games/{game}/end": _deed(
+        "endGame", "Ends a running game with result `none`.", _in_path("game"), more={"was_over": FLAG}
+    ),
+    "/api/admin/players/{player}/mute": _deed(
+        "mute", "Bars a player from seeking until a time, in ms.", _in_path("player"), needs={"until": COUNT}
+    ),
+    "/api/admin/players/{player}/unmute": _deed("unmute", "Lets the player seek again.", _in_path("player")),
+    "/api/admin/announcements": _deed(
+        "announce",
+        "Says something to everybody who is connected.",
+        needs={"text": {"type": "string", "minLength": 1, "maxLength": 500}},
+    ),
+    "/api/admin/restrictions": _of_operators(
+        _get(
+            "restrictions",
+            "What stands now.",
+            _answers(_object({"closed_rooms": _list(TEXT), "muted": _list(MUTED)}), 401, 403),
+        )
+    ),
+    "/api/admin/audit": _of_operators(
+        _get(
+            "audit",
+            "What operators did, newest first; `next` is the cursor of the next page.",
+            _answers(_object({"deeds": _list(DEED)}, {"next": TEXT}), 400, 401, 403),
+            AUDIT_BEFORE, AUDIT_LIMIT,
+        )
+    ),
+}  # fmt: skip
+
 DESCRIPTION = wire.encode(
     {
         "openapi": "3.1.0",
         "info": {
             "title": "Numbridge",
             "version": RELEASE,
-            "description": "Reading and guests. Games are played over the WebSocket at /ws, subprotocol numbridge.v1.",
+            "description": "Reading, guests, operators. Games: over the WebSocket at /ws, subprotocol numbridge.v1.",
         },
         "paths": PATHS,
-        "components": {"schemas": SCHEMAS},
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {"operator": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        },
     }
 )
