@@ -7,8 +7,11 @@ READY := $(VENV)/.ready
 # Tests of a whole cluster have both cores to themselves: they measure what players wait for.
 # Of the others a file's tests stay together: they share servers. ARGS chooses, like ARGS='tests/unit -k drain'.
 CLUSTER := tests/system tests/browser tests/chaos
+# Those among them that wait for whole clusters and measure nothing: two at a time.
+PATIENT := $(addprefix tests/system/test_,operations_pages.py benchmarks.py inside.py)
 UNIT := $(BIN)/pytest -n 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
-WHOLE := $(BIN)/pytest $(CLUSTER)
+PAIRED := $(BIN)/pytest -n 2 --dist loadfile $(PATIENT)
+WHOLE := $(BIN)/pytest $(CLUSTER) $(addprefix --ignore=,$(PATIENT))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup play test unit system chaos fuzz secrecy audit licences sbom bench-engine bench-deal bench-move bench-matching bench-scale soak lint format proto metrics env-files operator-files ops-check monitoring-check walk clean
@@ -27,13 +30,13 @@ play: setup ## run a cluster with three house bots, until Ctrl-C
 
 test: setup ## run every test; on Debian as root, install what some of them need
 	@scripts/test-packages.sh
-	@$(if $(ARGS),$(BIN)/pytest $(ARGS),$(UNIT) && $(WHOLE))
+	@$(if $(ARGS),$(BIN)/pytest $(ARGS),$(UNIT) && $(PAIRED) && $(WHOLE))
 
 unit: setup ## run the tests that start no cluster
 	@$(UNIT) $(ARGS)
 
 system: setup ## run the tests of a whole cluster: protocol, browser, faults
-	@$(WHOLE) $(ARGS)
+	@$(PAIRED) $(ARGS) && $(WHOLE) $(ARGS)
 
 chaos: setup ## kill, pause and restart a cluster under load for SECONDS (300), with SEED (1)
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1) $(ARGS)
