@@ -36,7 +36,7 @@ unit: setup ## run the tests that start no cluster
 	@$(UNIT) $(ARGS)
 
 system: setup ## run the tests of a whole cluster: protocol, browser, faults
-	@$(PAIRED) $(ARGS) && $(WHOLE) $(ARGS)
+	@$(if $(ARGS),$(BIN)/pytest $(CLUSTER) $(ARGS),$(PAIRED) && $(WHOLE))
 
 chaos: setup ## kill, pause and restart a cluster under load for SECONDS (300), with SEED (1)
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),300) --seed $(or $(SEED),1) $(ARGS)
