@@ -168,7 +168,7 @@ def main(argv: list[str] | None = None) -> int:
     conditions = Conditions()
     with tempfile.TemporaryDirectory() as folder:
         up = ("--workers", "1", "--gateways", "1", "--no-limits", "--log-sync", args.sync)
-        with running(Path(folder) / "data", *up) as cluster:
+        with running(Path(folder) / "data", *up, env=lean.QUIET) as cluster:
             seen, steps, cpu = uvloop.run(measure(cluster, args.tables, args.seconds))
         print(report(seen, steps, cpu, args.tables, args.seconds), flush=True)
         bare, floor = uvloop.run(measure_floor(Path(folder) / "floor", args.tables, args.seconds, args.sync))

@@ -160,7 +160,7 @@ def main(argv: list[str] | None = None) -> int:
     for workers, gateways in shapes:
         with tempfile.TemporaryDirectory() as folder:
             up = ("--workers", str(workers), "--gateways", str(gateways), "--no-limits", "--log-sync", "2m")
-            with running(Path(folder) / "data", *up) as cluster:
+            with running(Path(folder) / "data", *up, env=lean.QUIET) as cluster:
                 if args.what == "games":
                     uvloop.run(games(cluster, args.sizes, args.seconds))
                 elif args.what == "sockets":
