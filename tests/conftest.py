@@ -2,7 +2,8 @@
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,11 +18,27 @@ from tests.helpers.servers import (
     redis_url,
 )
 
+
+def _configured(configure: Callable[..., None], *args: Any, **settings: Any) -> None:
+    configure(*args, **{**settings, "cache_logger_on_first_use": False})
+
+
 __all__ = ["clean_nats", "clean_redis", "nats_url", "postgres_server", "postgres_url", "redis_url"]
 
 # Where `rich` is installed (a library of the tests needs it) structlog would draw each trace, in milliseconds.
 _plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _plain])
+
+# A service's loggers are made once for good; here the next test may want to hear them in another way.
+structlog.configure = partial(_configured, structlog.configure)
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Generator[None, Any, Any]:
+    """What a test has set of the logs ends with it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.hookimpl(wrapper=True)

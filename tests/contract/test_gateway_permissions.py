@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import structlog
 
 from numbridge import wire
 from tests.contract.test_gateway_admin import HOUR, bearer
@@ -93,6 +94,13 @@ async def test_the_table_names_every_op_and_every_call() -> None:
     assert {cell for cells in table().values() for cell in cells.values()} <= CELLS
 
 
+@pytest.fixture
+def talkative() -> None:
+    """Logs at debug on stdout, whatever a test before has set."""
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("talkative")
 async def test_every_cell_is_true_and_no_token_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     wrong, shown = [], set()
     async with gateway(a_club(), limits=False) as world:
