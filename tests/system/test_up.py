@@ -104,11 +104,18 @@ async def test_status_shows_workers_shards_games_seeks_and_lag(up: Cluster, memb
         return True
 
     await eventually(whole, timeout_s=30, every_s=0.2)
-    screen = await asyncio.to_thread(command, "status", "--data", str(up.data))
-    assert screen.returncode == 0
-    assert screen.stderr == ""
-    assert all(word in screen.stdout for word in ("table-1", "table-2", "256 of 256 served", "playing", "seeks", "lag"))
-    assert len(screen.stdout.splitlines()) <= 24
+
+    async def shown() -> bool:
+        """On a busy machine a worker may be late for one look."""
+        screen = await asyncio.to_thread(command, "status", "--data", str(up.data))
+        assert screen.returncode == 0
+        assert screen.stderr == ""
+        for word in ("table-1", "table-2", "256 of 256 served", "playing", "seeks", "lag"):
+            assert word in screen.stdout
+        assert len(screen.stdout.splitlines()) <= 24
+        return True
+
+    await eventually(shown, timeout_s=30, every_s=0.2)
 
 
 async def test_a_signed_token_lets_its_player_in(up: Cluster, members: Club) -> None:
